@@ -86,18 +86,18 @@ module command_queues_formal (
     (* hierconn *) wire \dut.list_.queue_.inside ;
     (* hierconn *) wire [8:0] \dut.list_.emptied ;
     (* hierconn *) wire \dut.list_.is_new ;
-    (* hierconn *) wire [7:0] \dut.list_.what ;
+    (* hierconn *) wire [7:0] \dut.list_.new_queue ;
     (* hierconn *) wire [2:0] \dut.done.count ;
     (* hierconn *) wire [15:0] \dut.owners.is_its ;
     (* hierconn *) wire [15:0] \dut.arrivals.inside ;
     (* hierconn *) wire [32:0] \dut.arrivals.word ;
     (* hierconn *) wire [8:0] \dut.cleared ;
     (* hierconn *) wire [1:0] \dut.step ;
-    (* hierconn *) wire [105:0] \dut.what ;
+    (* hierconn *) wire [105:0] \dut.current_event ;
     (* hierconn *) wire [329:0] \dut.row ;
     (* hierconn *) wire \dut.works ;
     (* hierconn *) wire \dut.watch_phase ;
-    (* hierconn *) wire \dut.say_line ;
+    (* hierconn *) wire \dut.queue_step_line ;
 
     `include "start.vh"
 
@@ -105,7 +105,7 @@ module command_queues_formal (
     localparam ENTRIES = 8;
     localparam LOOK = 3'd0, TAKE = 3'd1, END = 3'd2, GIVE_BACK = 3'd3, COMPLETE = 3'd4, ARRIVE = 3'd5, SWITCH = 3'd6, SHOW = 3'd7;
     wire [1:0] step = \dut.step ;
-    wire [105:0] what = \dut.what ;
+    wire [105:0] what = \dut.current_event ;
     wire [2:0] kind = what[2:0];
     wire [3:0] its_event_buffer = what[14:11];
     wire doing = step != 0 && what[10:3] == its;
@@ -257,8 +257,8 @@ module command_queues_formal (
         was_result <= kind == COMPLETE && what[41] && what[16:15] == 3;
         was_switches <= works && switch_ready;
         was_refused <= !is_there || (what[41] && (is_on || under_way != 0));
-        was_line <= works && is_there && \dut.say_line ;
-        if (\dut.works && is_there && \dut.say_line ) line_is_its <= doing;
+        was_line <= works && is_there && \dut.queue_step_line ;
+        if (\dut.works && is_there && \dut.queue_step_line ) line_is_its <= doing;
         if (rst || !known) {was_works, was_consumes, was_counts, was_turns, was_breaks, was_switches, was_line} <= 0;
         if (was_line) {line_known, its_line} <= {1'b1, row};
         if (rst) {line_known, line_is_its} <= 0;
@@ -330,7 +330,7 @@ module command_queues_formal (
             look_is_due: assert (listed || (doing && kind != SHOW && is_there));
         if (known && is_on && !is_staged && under_way < ENTRIES && head[5:0] == entry && copy != head[6] && doing && step == 3)
             look_sees: assert (listed || \dut.watch_phase != head[6]);
-        if (\dut.list_.is_new && \dut.list_.what == its) listed_once: assert (!listed && known);
+        if (\dut.list_.is_new && \dut.list_.new_queue == its) listed_once: assert (!listed && known);
         // The control line is what is known of it, in one write, at its place; and each change of
         // it is written.
         if (write_valid && line_is_its) line_is_row: assert (write_line == control_line && write_data == line_data);

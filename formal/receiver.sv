@@ -57,8 +57,8 @@ module receiver_formal (
     (* hierconn *) wire [15:0] \dut.fresh ;
     (* hierconn *) wire \dut.looked ;
     (* hierconn *) wire \dut.asked ;
-    (* hierconn *) wire \dut.writes_it ;
-    (* hierconn *) wire [31:0] \dut.its_address ;
+    (* hierconn *) wire \dut.writes_response ;
+    (* hierconn *) wire [31:0] \dut.landing_address ;
     (* hierconn *) wire \dut.broken ;
     (* hierconn *) wire \dut.given_on ;
     (* hierconn *) wire [64:0] \dut.row ;
@@ -215,7 +215,7 @@ module receiver_formal (
 
     always @(posedge clk) if (started && !rst) begin
         state_looked: assert (\dut.looked == looked && (!looked || (held && \dut.row == row && row[8:5] >= 8 && row[8:5] <= 12 && !reading)));
-        state_asked: assert (\dut.asked == asked && \dut.writes_it == landed && (!asked || (looked && response && good && number < 16 && !(mine && closed))) && (!landed || (asked && \dut.its_address == land)));
+        state_asked: assert (\dut.asked == asked && \dut.writes_response == landed && (!asked || (looked && response && good && number < 16 && !(mine && closed))) && (!landed || (asked && \dut.landing_address == land)));
         state_broken: assert (\dut.broken == broken && (!broken || (looked && atomic && !old)));
         state_given_on: assert (\dut.given_on == given_on && (!given_on || (looked && atomic)));
         state_expects: assert (!looked || !mine || !row[0] || expected == expects);

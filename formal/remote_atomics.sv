@@ -64,8 +64,8 @@ module remote_atomics_formal (
         .value(value), .error(error), .held(held_pairs)
     );
     (* hierconn *) wire [1:0] \dut.step ;
-    (* hierconn *) wire [173:0] \dut.what ;
-    (* hierconn *) wire [128:0] \dut.how ;
+    (* hierconn *) wire [173:0] \dut.atomic_job ;
+    (* hierconn *) wire [128:0] \dut.atomic_operands ;
     (* hierconn *) wire [63:0] \dut.result ;
     (* hierconn *) wire \dut.serves ;
     (* hierconn *) wire \dut.withdrawn ;
@@ -158,7 +158,7 @@ module remote_atomics_formal (
 
     always @(posedge clk) if (started && !rst) begin
         state_step: assert (\dut.step == (!busy ? 0 : has ? 3 : performed ? 2 : 1) && (!busy || !has || performed != back));
-        state_work: assert (!busy || (\dut.what == work && \dut.how == how && work[173] && work[53:51] == 0 && (\dut.withdrawn == gone) && !(performed && back)));
+        state_work: assert (!busy || (\dut.atomic_job == work && \dut.atomic_operands == how && work[173] && work[53:51] == 0 && (\dut.withdrawn == gone) && !(performed && back)));
         state_held: assert (!busy || gone || (held && offered == {work[173], work[171:0], how}) || failed_before || !job_valid);
         state_result: assert (!busy || !has || back || (\dut.result == result && \dut.serves ));
         state_known: assert (!opened ? !known && !(busy && work[3:0] == pair) : ((!\dut.fresh [pair] && \dut.kept.word [number]) == known));

@@ -52,7 +52,7 @@
         .stray(stray)
     );
     (* hierconn *) wire [1:0] \dut.step ;
-    (* hierconn *) wire [2:0] \dut.what ;
+    (* hierconn *) wire [2:0] \dut.kind ;
     (* hierconn *) wire [3:0] \dut.pair ;
     (* hierconn *) wire [207:0] \dut.row ;
     (* hierconn *) wire [23:0] \dut.base ;
@@ -71,9 +71,9 @@
     (* anyconst *) reg [3:0] pair;
     assign \dut.rows.tracked = pair;
     (* hierconn *) wire \dut.is_put ;
-    (* hierconn *) wire [3:0] \dut.flow.rows.tracked ;
-    (* hierconn *) wire [131:0] \dut.flow.rows.word ;
-    assign \dut.flow.rows.tracked = pair;
+    (* hierconn *) wire [3:0] \dut.send_window.rows.tracked ;
+    (* hierconn *) wire [131:0] \dut.send_window.rows.word ;
+    assign \dut.send_window.rows.tracked = pair;
 
     `include "start.vh"
 
@@ -81,7 +81,7 @@
 
     // What it does for the followed queue pair.
     wire [1:0] step = \dut.step ;
-    wire [2:0] what = \dut.what ;
+    wire [2:0] what = \dut.kind ;
     wire its = step != 0 && \dut.pair == pair;
     wire up = ups[pair];
     wire sent = head_valid && head[3:0] == pair;
@@ -103,9 +103,9 @@
 
     // Its window: packets that may be without an answer; the last one asks for one; the peer is not
     // ready.
-    wire [5:0] allowed = \dut.flow.rows.word [5:0];
-    wire asks = \dut.flow.rows.word [7];
-    wire rests = \dut.flow.rows.word [8];
+    wire [5:0] allowed = \dut.send_window.rows.word [5:0];
+    wire asks = \dut.send_window.rows.word [7];
+    wire rests = \dut.send_window.rows.word [8];
     wire [23:0] under_way = upcoming - oldest;
     wire flows = may_send && (under_way < allowed || (!asks && under_way != 0)) && !rests;
     // A response is taken in two steps, of which the first one changes the window alone.

@@ -42,9 +42,9 @@ module responder_formal (
     (* hierconn *) wire \dut.refuses ;
     (* hierconn *) wire [3:0] \dut.pair ;
     (* hierconn *) wire [31:0] \dut.row ;
-    (* hierconn *) wire [301:0] \dut.whose ;
+    (* hierconn *) wire [301:0] \dut.peer_row ;
     (* hierconn *) wire [57:0] \dut.answer ;
-    (* hierconn *) wire [173:0] \dut.what ;
+    (* hierconn *) wire [173:0] \dut.read_job ;
     (* hierconn *) wire [173:0] \dut.found ;
     (* hierconn *) wire [22:0] \dut.limit ;
     (* hierconn *) wire [15:0] \dut.busy ;
@@ -113,7 +113,7 @@ module responder_formal (
     wire [31:0] address = source[32:1];
     wire [32:0] end_ = {1'b0, address} + bytes;
     wire may_read = region[0] && region[4:1] == peer[4:1] && region[6] && address >= region[41:10] && end_ <= {1'b0, region[41:10]} + region[73:42]
-        && end_ <= 33'h1_0000_0000 && region[105:74] == \dut.what [146:115];
+        && end_ <= 33'h1_0000_0000 && region[105:74] == \dut.read_job [146:115];
 
     // The contract of the neighbours: a job stays until it is taken, but that one that came before
     // may be served or not as regions change; it comes when there is room, unless the peer went
@@ -156,7 +156,7 @@ module responder_formal (
         end
         if (closed || !up) count <= 0;
         if (fault_valid && fault_ready) refusal <= {1'b0, fault_message, 1'b0, 3'd4, 1'b1, fault[27:0]};
-        if (looks && !head_valid) refusal <= {1'b0, \dut.what [170:147], 1'b0, 3'd3, 1'b1, head[118 +: 24], head[3:0]};
+        if (looks && !head_valid) refusal <= {1'b0, \dut.read_job [170:147], 1'b0, 3'd3, 1'b1, head[118 +: 24], head[3:0]};
         if (rst) begin
             count <= 0;
             was_up <= 0;
@@ -177,8 +177,8 @@ module responder_formal (
         state_taking: assert (!taking || (held && offered[3:0] == \dut.pair ));
         state_walk: assert (!walks || (\dut.row == {rest_sent, rest, oldest} && rest <= 16 && (rest == 0 ? rest_sent == 0 : count == 0 || (rest <= count && rest_sent == sent)) && (count != 0 || !was_up || rest == 0)));
         state_found: assert (!(walks && step == 2 && newest) || \dut.found == its_job);
-        state_sending: assert (!(sending && its && step != 1 && count != 0) || (\dut.row == \dut.rows.word && (!first || (step == 2 ? \dut.found == its_job : \dut.what == its_job && \dut.limit == limit))));
-        state_peer: assert (!(sending && step == 3) || \dut.whose == peer);
+        state_sending: assert (!(sending && its && step != 1 && count != 0) || (\dut.row == \dut.rows.word && (!first || (step == 2 ? \dut.found == its_job : \dut.read_job == its_job && \dut.limit == limit))));
+        state_peer: assert (!(sending && step == 3) || \dut.peer_row == peer);
         state_refusal: assert (!refusing || {\dut.answer [56:33], \dut.answer [31:29], \dut.answer [27:0]} == {refusal[56:33], refusal[31:29], refusal[27:0]});
         state_refused: assert (!refusing || refusal[3:0] == \dut.pair );
         // There is room while fewer than sixteen are kept; one that finds room is kept, unless the
@@ -199,8 +199,8 @@ module responder_formal (
         if (head_valid) sent_to_the_peer: assert (looks && region_free && ups[head[3:0]] && head[3:0] == \dut.pair && head[5 +: 48] == peer[33 +: 48] && head[53 +: 32] == peer[81 +: 32] && head[94 +: 24] == peer[9 +: 24]);
         // Its bytes stand in a region that is valid, of the domain of the queue pair, that peers
         // may read, and whose key the READ has.
-        if (looks) from_a_region: assert (head_valid == (bytes == 0 || may_read) && region_index == \dut.what [118:115]);
-        if (head_valid) source_is_its: assert (source_valid == (bytes != 0) && source[0] && source[129 +: 13] == bytes && source[142 +: 4] == head[3:0] && source[146 +: 24] == head[118 +: 24] && source[56:33] == \dut.what [170:147] && source[182]);
+        if (looks) from_a_region: assert (head_valid == (bytes == 0 || may_read) && region_index == \dut.read_job [118:115]);
+        if (head_valid) source_is_its: assert (source_valid == (bytes != 0) && source[0] && source[129 +: 13] == bytes && source[142 +: 4] == head[3:0] && source[146 +: 24] == head[118 +: 24] && source[56:33] == \dut.read_job [170:147] && source[182]);
         // What may not be sent is refused, with its number; no READ of the queue pair is left then.
         if (refuse_valid) refused_as_it_is: assert (refusing && ups[refuse[3:0]] && {refuse[56:33], refuse[31:28], refuse[27:0]} == {refusal[56:33], refusal[31:29], 1'b1, refusal[27:0]});
         refuses_at_once: assert (refuse_valid == (refusing && ups[\dut.pair ]) && closes == (refuse_valid && refuse_ready) && (!closes || closes_pair == refuse[3:0]));

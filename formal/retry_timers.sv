@@ -25,7 +25,7 @@ module retry_timers_formal (
         .clk(clk), .rst(rst), .timeout(timeout), .patience(patience), .rest(rest), .rest_code(rest_code), .start(start), .stop(stop),
         .pair(pair), .doublings(doublings), .time_(time_), .runs(runs), .expired(expired), .expired_pair(expired_pair)
     );
-    (* hierconn *) wire [31:0] \dut.now ;
+    (* hierconn *) wire [31:0] \dut.cycle ;
     (* hierconn *) wire [3:0] \dut.looked_at ;
     (* hierconn *) wire [3:0] \dut.ends.tracked ;
     (* hierconn *) wire [31:0] \dut.ends.word ;
@@ -87,10 +87,10 @@ module retry_timers_formal (
         end
     end
 
-    wire [31:0] difference = \dut.ends.word - \dut.now ;
+    wire [31:0] difference = \dut.ends.word - \dut.cycle ;
     wire [3:0] comes = which - \dut.looked_at ;
     always @(posedge clk) if (started && !rst) begin
-        state_now: assert (\dut.now == since);
+        state_now: assert (\dut.cycle == since);
         state_ends: assert (!running || difference == (left != 0 ? {1'b0, left} : -{1'b0, age}));
         state_turn: assert (!due || (silent + comes <= 15 && comes <= nearest));
         // The time that is told counts cycles since the reset.

@@ -141,11 +141,11 @@ impl Logic for Acknowledge {
         self.kept.remove.next = passes;
         self.kept.remove_pair.next = oldest.pair;
         // A refusal is the last answer of its queue pair.
-        let its_last = self.refused.q.val().get_bit(oldest.pair.index());
+        let is_refused = self.refused.q.val().get_bit(oldest.pair.index());
         let is_covered = self.waiting.q.val().get_bit(oldest.pair.index())
             && self.missing.q.val().get_bit(oldest.pair.index())
             && (oldest.nak == bits::<3>(nak::DUPLICATE));
-        let answered = passes && oldest.answers && !its_last && !is_covered;
+        let answered = passes && oldest.answers && !is_refused && !is_covered;
         if answered {
             self.missing.d.next = self
                 .missing
@@ -167,42 +167,42 @@ impl Logic for Acknowledge {
         // Whose turn it is
         self.turns.request.next =
             bit_cast::<32, 16>(self.waiting.q.val() & self.ups.val() & !self.responds.val());
-        let turn = self.turns.index.val().get_bits::<4>(0);
+        let selected_pair = self.turns.index.val().get_bits::<4>(0);
         let offers = self.turns.any.val() && self.row_free.val();
         let leaves = offers && self.head_taken.val();
         self.turns.advance.next = leaves;
-        let mut still = self.waiting.q.val() & self.ups.val();
-        let mut lasts = self.refused.q.val() & self.ups.val();
+        let mut waiting_after = self.waiting.q.val() & self.ups.val();
+        let mut refused_after = self.refused.q.val() & self.ups.val();
         if leaves {
-            still = still.replace_bit(turn.index(), false);
+            waiting_after = waiting_after.replace_bit(selected_pair.index(), false);
         }
         if answered {
-            still = still.replace_bit(oldest.pair.index(), true);
+            waiting_after = waiting_after.replace_bit(oldest.pair.index(), true);
         }
         if refuses {
-            still = still.replace_bit(self.refuse.val().pair.index(), true);
-            lasts = lasts.replace_bit(self.refuse.val().pair.index(), true);
+            waiting_after = waiting_after.replace_bit(self.refuse.val().pair.index(), true);
+            refused_after = refused_after.replace_bit(self.refuse.val().pair.index(), true);
         }
-        self.waiting.d.next = still;
-        self.refused.d.next = lasts;
+        self.waiting.d.next = waiting_after;
+        self.refused.d.next = refused_after;
 
         // AETH: syndrome, message sequence number
-        self.answers.read_address.next = turn;
+        self.answers.read_address.next = selected_pair;
         let answer = self.answers.read_data.val();
-        let mut kind = answer.nak;
-        if kind == bits::<3>(nak::DUPLICATE) {
-            kind = bits::<3>(nak::NONE);
+        let mut nak_code = answer.nak;
+        if nak_code == bits::<3>(nak::DUPLICATE) {
+            nak_code = bits::<3>(nak::NONE);
         }
         let mut syndrome = bits::<8>(syndrome::ACK);
-        if kind.any() {
+        if nak_code.any() {
             syndrome = bits::<8>(syndrome::NAK_PSN_SEQUENCE_ERROR - nak::PSN_SEQUENCE_ERROR)
-                + bit_cast::<8, 3>(kind);
+                + bit_cast::<8, 3>(nak_code);
         }
         let row = self.send.val();
         self.sends.next = offers;
-        self.send_pair.next = turn;
+        self.send_pair.next = selected_pair;
         self.head_valid.next = offers;
-        self.head.next.queue_pair = bit_cast::<5, 4>(turn);
+        self.head.next.queue_pair = bit_cast::<5, 4>(selected_pair);
         self.head.next.mac = row.mac;
         self.head.next.ip = row.ip;
         self.head.next.opcode = bits::<8>(opcode::RC_ACKNOWLEDGE);
@@ -213,8 +213,8 @@ impl Logic for Acknowledge {
             (bit_cast::<224, 8>(syndrome) << 216) | (bit_cast::<224, 24>(answer.message) << 192);
         self.head.next.extension_words = bits::<3>(header_words::AETH);
         self.head.next.bytes = bits::<13>(0);
-        self.sent_nak.next = leaves && kind.any();
-        self.closed.next = leaves && (kind > bits::<3>(nak::PSN_SEQUENCE_ERROR));
+        self.sent_nak.next = leaves && nak_code.any();
+        self.closed.next = leaves && (nak_code > bits::<3>(nak::PSN_SEQUENCE_ERROR));
         self.held.next = self.kept.any.val() | self.waiting.q.val();
     }
 }

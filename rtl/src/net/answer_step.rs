@@ -59,39 +59,40 @@ pub struct AnswerStep {
 impl Logic for AnswerStep {
     #[hdl_gen]
     fn update(&mut self) {
-        let said = self.reply.val();
-        let now = self.row.val();
+        let taken_reply = self.reply.val();
+        let current_row = self.row.val();
         let start = self.origin.val();
-        let class = said.syndrome.get_bits::<3>(5);
-        let is_ack = !said.response && (class == bits::<3>(aeth_class::ACK));
-        let is_nak = !said.response && (class == bits::<3>(aeth_class::NAK));
-        let is_rest = !said.response && (class == bits::<3>(aeth_class::RNR_NAK));
-        let has_meaning = said.response || is_ack || is_nak || is_rest;
-        let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
-        let covers = (said.sequence - start) < (now.top - start);
+        let class = taken_reply.syndrome.get_bits::<3>(5);
+        let is_ack = !taken_reply.response && (class == bits::<3>(aeth_class::ACK));
+        let is_nak = !taken_reply.response && (class == bits::<3>(aeth_class::NAK));
+        let is_rest = !taken_reply.response && (class == bits::<3>(aeth_class::RNR_NAK));
+        let has_meaning = taken_reply.response || is_ack || is_nak || is_rest;
+        let is_fatal = is_nak && taken_reply.syndrome.get_bits::<5>(0).any();
+        let covers = (taken_reply.sequence - start) < (current_row.top - start);
         let takes = covers && self.was_up.val() && has_meaning;
-        let mut target = said.sequence;
+        let mut target = taken_reply.sequence;
         if is_ack {
-            target = said.sequence + bits::<24>(1);
+            target = taken_reply.sequence + bits::<24>(1);
         }
         let far = target - start;
         let behind = self.first.val() + bit_cast::<24, 23>(self.entry.val().packets);
-        let has = now.open.any();
+        let has = current_row.open.any();
         let is_answered = self.entry.val().operation.any();
         let goes_past = takes && has && ((behind - start) <= far) && (!is_answered || is_fatal);
         let ends = takes && !goes_past;
         let holds = has && is_answered;
         let mut place = target;
         if holds {
-            place = now.oldest;
+            place = current_row.oldest;
         }
         self.counts.next = takes;
         self.passes.next = goes_past;
         self.settles.next = ends;
         self.oldest.next = place;
         self.moved.next = place != start;
-        self.gap.next = ends && holds && !is_fatal && (far > (now.oldest - start));
-        self.expects.next = ends && holds && said.response && (said.sequence == now.oldest);
+        self.gap.next = ends && holds && !is_fatal && (far > (current_row.oldest - start));
+        self.expects.next =
+            ends && holds && taken_reply.response && (taken_reply.sequence == current_row.oldest);
         self.rests.next = ends && is_rest;
         self.repeats.next = is_nak && !is_fatal;
         self.fatal.next = is_fatal;
@@ -100,15 +101,15 @@ impl Logic for AnswerStep {
         // significant byte first.
         let mut swapped = bits::<64>(0);
         for i in 0..8 {
-            swapped = (swapped << 8) | bit_cast::<64, 8>(said.value.get_bits::<8>(8 * i));
+            swapped = (swapped << 8) | bit_cast::<64, 8>(taken_reply.value.get_bits::<8>(8 * i));
         }
         let mut kept = self.all.val();
-        if !said.bytes.get_bit(3) {
-            kept = !(self.all.val() << (bit_cast::<6, 3>(said.bytes.get_bits::<3>(0)) << 3));
+        if !taken_reply.bytes.get_bit(3) {
+            kept = !(self.all.val() << (bit_cast::<6, 3>(taken_reply.bytes.get_bits::<3>(0)) << 3));
         }
         self.value.next = swapped & kept;
-        if said.atomic {
-            self.value.next = said.value;
+        if taken_reply.atomic {
+            self.value.next = taken_reply.value;
         }
     }
 }

@@ -36,20 +36,20 @@ pub struct CommandCheck {
 impl Logic for CommandCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        let what = self.command.val().words;
-        let remote = what.get_bits::<32>(32);
-        let source = what.get_bits::<32>(64);
-        let length = what.get_bits::<32>(96);
-        let number = what.get_bits::<8>(0);
+        let command_words = self.command.val().words;
+        let remote = command_words.get_bits::<32>(32);
+        let source = command_words.get_bits::<32>(64);
+        let length = command_words.get_bits::<32>(96);
+        let number = command_words.get_bits::<8>(0);
         let is_put = number == bits::<8>(command_operation::PUT);
         let is_get = number == bits::<8>(command_operation::GET);
         let is_add = number == bits::<8>(command_operation::FETCH_ADD);
         let is_swap = number == bits::<8>(command_operation::COMPARE_SWAP);
         let is_atomic = is_add || is_swap;
-        let is_inline = what.get_bit(10) || is_atomic;
+        let is_inline = command_words.get_bit(10) || is_atomic;
         // The range is compared as an offset in the window.
-        let place = remote - self.pair.val().window;
-        let behind = bit_cast::<33, 32>(place) + bit_cast::<33, 32>(length);
+        let remote_offset = remote - self.pair.val().window;
+        let behind = bit_cast::<33, 32>(remote_offset) + bit_cast::<33, 32>(length);
         let limit = self.pair.val().bytes;
         self.local.region.next = self.region.val();
         self.local.domain.next = self.command.val().domain;
@@ -63,13 +63,13 @@ impl Logic for CommandCheck {
         if !is_inline && !self.local.allowed.val() {
             self.code.next = bits::<8>(code::LOCAL_RANGE);
         }
-        if (place >= limit) || (behind > bit_cast::<33, 32>(limit)) {
+        if (remote_offset >= limit) || (behind > bit_cast::<33, 32>(limit)) {
             self.code.next = bits::<8>(code::REMOTE_RANGE);
         }
         if !self.pair.val().up || (self.pair.val().domain != self.command.val().domain) {
             self.code.next = bits::<8>(code::DOWN);
         }
-        let wire = self.pair.val().base.get_bits::<3>(0) + place.get_bits::<3>(0);
+        let wire = self.pair.val().base.get_bits::<3>(0) + remote_offset.get_bits::<3>(0);
         if is_atomic && (remote.get_bits::<3>(0).any() || wire.any()) {
             self.code.next = bits::<8>(code::ALIGNMENT);
         }
@@ -86,7 +86,10 @@ impl Logic for CommandCheck {
         if !is_put && !is_get && !is_atomic {
             self.code.next = bits::<8>(code::OPERATION);
         }
-        if what.get_bit(11) || what.get_bits::<2>(14).any() || what.get_bits::<4>(28).any() {
+        if command_words.get_bit(11)
+            || command_words.get_bits::<2>(14).any()
+            || command_words.get_bits::<4>(28).any()
+        {
             self.code.next = bits::<8>(code::RESERVED);
         }
         // Bytes behind the last one are zero.
@@ -104,10 +107,10 @@ impl Logic for CommandCheck {
         if is_swap {
             self.entry.next.operation = bits::<2>(operation::SWAP);
         }
-        self.entry.next.offset = place;
+        self.entry.next.offset = remote_offset;
         self.entry.next.bytes = length;
         self.entry.next.memory = !is_inline;
-        self.entry.next.data = what.get_bits::<128>(128) & kept;
+        self.entry.next.data = command_words.get_bits::<128>(128) & kept;
         if !is_inline {
             self.entry.next.data = bit_cast::<128, 32>(source);
         }

@@ -52,7 +52,7 @@ pub struct FrameBuilder {
     crc: Icrc,
     /// A frame is in progress.
     busy: Register<Bit>,
-    what: Register<FrameHead>,
+    frame_head: Register<FrameHead>,
     /// Its header stood for a cycle.
     summed: Register<Bit>,
     /// Number of the next beat to be built.
@@ -88,7 +88,7 @@ impl Logic for FrameBuilder {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.identity, self.header.identity);
-        self.header.head.next = self.what.q.val();
+        self.header.head.next = self.frame_head.q.val();
         let covered = self.header.covered.val();
         let moves_out = !self.out_valid.q.val() || self.tx_tready.val();
 
@@ -186,25 +186,25 @@ impl Logic for FrameBuilder {
         let mut shifted = bits::<512>(0);
         let mut lower = bits::<512>(0);
         let mut in_second = true;
-        if self.what.q.val().extension_words == bits::<3>(header_words::NONE) {
+        if self.frame_head.q.val().extension_words == bits::<3>(header_words::NONE) {
             shifted = self.line_data.val() << 432;
             lower = self.line_data.val() >> 80;
             in_second = false;
         }
-        if self.what.q.val().extension_words == bits::<3>(header_words::AETH) {
+        if self.frame_head.q.val().extension_words == bits::<3>(header_words::AETH) {
             shifted = self.line_data.val() << 464;
             lower = self.line_data.val() >> 48;
             in_second = false;
         }
-        if self.what.q.val().extension_words == bits::<3>(header_words::ATOMIC_ACKNOWLEDGE) {
+        if self.frame_head.q.val().extension_words == bits::<3>(header_words::ATOMIC_ACKNOWLEDGE) {
             shifted = self.line_data.val() << 16;
             lower = self.line_data.val() >> 496;
         }
-        if self.what.q.val().extension_words == bits::<3>(header_words::RETH) {
+        if self.frame_head.q.val().extension_words == bits::<3>(header_words::RETH) {
             shifted = self.line_data.val() << 48;
             lower = self.line_data.val() >> 464;
         }
-        if self.what.q.val().extension_words == bits::<3>(header_words::ATOMIC) {
+        if self.frame_head.q.val().extension_words == bits::<3>(header_words::ATOMIC) {
             shifted = self.line_data.val() << 144;
             lower = self.line_data.val() >> 368;
         }
@@ -218,16 +218,16 @@ impl Logic for FrameBuilder {
             && (!wants_line || self.line_valid.val());
         let takes_line = builds && wants_line;
         self.line_ready.next = takes_line;
-        let mut bytes_of_it = self.carry.q.val();
+        let mut beat_bytes = self.carry.q.val();
         if !self.beat.q.val().any() {
-            bytes_of_it = self.header.bytes.val().get_bits::<512>(0);
+            beat_bytes = self.header.bytes.val().get_bits::<512>(0);
         }
         if self.beat.q.val() == bits::<7>(1) {
-            bytes_of_it =
+            beat_bytes =
                 self.carry.q.val() | bit_cast::<512, 144>(self.header.bytes.val().get_bits::<144>(512));
         }
         if takes_line {
-            bytes_of_it = bytes_of_it | shifted;
+            beat_bytes = beat_bytes | shifted;
         }
         if builds {
             if takes_line {
@@ -237,7 +237,7 @@ impl Logic for FrameBuilder {
             } else {
                 self.carry.d.next = bits::<512>(0);
             }
-            self.built.d.next = bytes_of_it;
+            self.built.d.next = beat_bytes;
             self.built_beat.d.next = self.beat.q.val();
             self.beat.d.next = self.beat.q.val() + bits::<7>(1);
             self.building.d.next = true;
@@ -252,7 +252,7 @@ impl Logic for FrameBuilder {
         } else {
             self.summed.d.next = false;
             self.busy.d.next = self.head_valid.val();
-            self.what.d.next = self.head.val();
+            self.frame_head.d.next = self.head.val();
             self.lines_left.d.next = rounded.get_bits::<7>(6);
             self.beat.d.next = bits::<7>(0);
             self.carry.d.next = bits::<512>(0);

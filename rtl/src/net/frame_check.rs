@@ -108,7 +108,7 @@ pub struct FrameCheck {
     total: Register<Bits<16>>,
     /// The sum of the IPv4 header.
     sum: Register<Bits<20>>,
-    what: Register<CheckedFrame>,
+    frame_fields: Register<CheckedFrame>,
     bad_ip: Register<Bit>,
     bad_udp: Register<Bit>,
     foreign: Register<Bit>,
@@ -128,7 +128,7 @@ pub struct FrameCheck {
 impl Logic for FrameCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        let whole = self.frame.q.val();
+        let current_frame = self.frame.q.val();
         let bytes = self.beat.q.val();
 
         // The verdict on the frame before leaves: from then on this one may have its place.
@@ -154,7 +154,7 @@ impl Logic for FrameCheck {
 
         // The end: all bytes are through, or it is known that they never are.
         let ip_fails = is_first && (self.quarter.q.val() == bits::<2>(1)) && ip_is_bad;
-        let hopeless = whole.damaged || (whole.bytes < bits::<15>(header::LEAST_FRAME));
+        let hopeless = current_frame.damaged || (current_frame.bytes < bits::<15>(header::LEAST_FRAME));
         let gives_up = self.busy.q.val() && hopeless && may_follow;
         let ends = (feeds && (at_end || ip_fails)) || gives_up;
 
@@ -172,7 +172,7 @@ impl Logic for FrameCheck {
         let reads_first = takes && !skips;
         let reads = reads_first || (reads_more && !takes);
         self.read_enable.next = reads;
-        self.read_beat.next = whole.first + self.next.q.val();
+        self.read_beat.next = current_frame.first + self.next.q.val();
         if takes {
             self.read_beat.next = self.stored.val().first;
         }
@@ -258,23 +258,23 @@ impl Logic for FrameCheck {
         if payload.get_bits::<3>(13).any() {
             size = !bits::<13>(0);
         }
-        let room = bit_cast::<17, 15>(whole.bytes)
+        let room = bit_cast::<17, 15>(current_frame.bytes)
             - bits::<17>(header::ETHERNET_BYTES)
             - bit_cast::<17, 16>(ip_length);
         if begins {
             self.sum.d.next = header_sum;
             self.total.d.next = ip_length + bits::<16>(header::ETHERNET_BYTES);
-            self.what.d.next.opcode = opcode;
-            self.what.d.next.acknowledge = bytes.get_bit(407);
-            self.what.d.next.queue_pair = queue_pair;
-            self.what.d.next.sequence = sequence;
-            self.what.d.next.ip = from_ip;
-            self.what.d.next.header = header;
-            self.what.d.next.bytes = size;
-            self.what.d.next.cause = bits::<3>(cause::NONE);
+            self.frame_fields.d.next.opcode = opcode;
+            self.frame_fields.d.next.acknowledge = bytes.get_bit(407);
+            self.frame_fields.d.next.queue_pair = queue_pair;
+            self.frame_fields.d.next.sequence = sequence;
+            self.frame_fields.d.next.ip = from_ip;
+            self.frame_fields.d.next.header = header;
+            self.frame_fields.d.next.bytes = size;
+            self.frame_fields.d.next.cause = bits::<3>(cause::NONE);
             if is_other || payload.get_bit(16) {
                 // By the order of the causes: what is wrong besides goes first.
-                self.what.d.next.cause = bits::<3>(cause::OPCODE);
+                self.frame_fields.d.next.cause = bits::<3>(cause::OPCODE);
             }
             self.bad_ip.d.next = (bytes.get_bits::<16>(96) != bits::<16>(header::ETHERTYPE_IPV4))
                 || (bytes.get_bits::<8>(112) != bits::<8>(header::IPV4_VERSION_LENGTH))
@@ -301,10 +301,10 @@ impl Logic for FrameCheck {
         }
         let in_bytes = self.extension.y.val();
         if begins {
-            self.what.d.next.extension = (in_bytes >> 144) << 144;
+            self.frame_fields.d.next.extension = (in_bytes >> 144) << 144;
         }
         if feeds && (self.number.q.val() == bits::<9>(1)) {
-            self.what.d.next.extension = ((self.what.q.val().extension >> 144) << 144)
+            self.frame_fields.d.next.extension = ((self.frame_fields.q.val().extension >> 144) << 144)
                 | bit_cast::<224, 144>(in_bytes.get_bits::<144>(0));
         }
 
@@ -322,7 +322,7 @@ impl Logic for FrameCheck {
         if moves {
             self.ended.d.next = false;
             self.done.d.next = true;
-            self.verdict.d.next = self.what.q.val();
+            self.verdict.d.next = self.frame_fields.q.val();
             if self.crc.value.val() != self.residue.val() {
                 self.verdict.d.next.cause = bits::<3>(cause::ICRC);
             }
@@ -347,8 +347,8 @@ impl Logic for FrameCheck {
         if ends {
             self.ended.d.next = true;
             self.broken.d.next = hopeless;
-            self.what.d.next.first = whole.first;
-            self.what.d.next.beats = whole.beats;
+            self.frame_fields.d.next.first = current_frame.first;
+            self.frame_fields.d.next.beats = current_frame.beats;
             self.busy.d.next = false;
         }
         if takes {

@@ -32,10 +32,10 @@ pub struct HeaderBytes {
 impl Logic for HeaderBytes {
     #[hdl_gen]
     fn update(&mut self) {
-        let what = self.head.val();
-        let who = self.identity.val();
-        let header = bits::<7>(header::BYTES) + (bit_cast::<7, 3>(what.extension_words) << 2);
-        let words = (what.bytes + bits::<13>(3)) >> 2;
+        let fields = self.head.val();
+        let sender = self.identity.val();
+        let header = bits::<7>(header::BYTES) + (bit_cast::<7, 3>(fields.extension_words) << 2);
+        let words = (fields.bytes + bits::<13>(3)) >> 2;
         let whole = bit_cast::<13, 7>(header) + (words << 2);
         // Of the IPv4 packet, which ends with the ICRC, and of the UDP datagram
         let total = bit_cast::<16, 13>(whole) - bits::<16>(header::ETHERNET_BYTES - header::ICRC_BYTES);
@@ -45,25 +45,25 @@ impl Logic for HeaderBytes {
 
         // The checksum: 0x4500, 0x4000 and 0x4011 are constant.
         self.sum.d.next = bits::<19>(0xc511)
-            + bit_cast::<19, 8>(who.type_of_service)
+            + bit_cast::<19, 8>(sender.type_of_service)
             + bit_cast::<19, 16>(total)
-            + bit_cast::<19, 16>(who.ip.get_bits::<16>(0))
-            + bit_cast::<19, 16>(who.ip.get_bits::<16>(16))
-            + bit_cast::<19, 16>(what.ip.get_bits::<16>(0))
-            + bit_cast::<19, 16>(what.ip.get_bits::<16>(16));
+            + bit_cast::<19, 16>(sender.ip.get_bits::<16>(0))
+            + bit_cast::<19, 16>(sender.ip.get_bits::<16>(16))
+            + bit_cast::<19, 16>(fields.ip.get_bits::<16>(0))
+            + bit_cast::<19, 16>(fields.ip.get_bits::<16>(16));
         let once = bit_cast::<17, 16>(self.sum.q.val().get_bits::<16>(0))
             + bit_cast::<17, 3>(self.sum.q.val().get_bits::<3>(16));
         let twice = once.get_bits::<16>(0) + bit_cast::<16, 1>(once.get_bits::<1>(16));
         let checksum = !twice;
 
         for i in 0..6 {
-            self.packed.x[i].next = what.mac.get_bits::<8>(40 - 8 * i);
-            self.packed.x[6 + i].next = who.mac.get_bits::<8>(40 - 8 * i);
+            self.packed.x[i].next = fields.mac.get_bits::<8>(40 - 8 * i);
+            self.packed.x[6 + i].next = sender.mac.get_bits::<8>(40 - 8 * i);
         }
         self.packed.x[12].next = bits::<8>(0x08);
         self.packed.x[13].next = bits::<8>(0);
         self.packed.x[14].next = bits::<8>(header::IPV4_VERSION_LENGTH);
-        self.packed.x[15].next = who.type_of_service;
+        self.packed.x[15].next = sender.type_of_service;
         self.packed.x[16].next = total.get_bits::<8>(8);
         self.packed.x[17].next = total.get_bits::<8>(0);
         self.packed.x[18].next = bits::<8>(0);
@@ -75,35 +75,35 @@ impl Logic for HeaderBytes {
         self.packed.x[24].next = checksum.get_bits::<8>(8);
         self.packed.x[25].next = checksum.get_bits::<8>(0);
         for i in 0..4 {
-            self.packed.x[26 + i].next = who.ip.get_bits::<8>(24 - 8 * i);
-            self.packed.x[30 + i].next = what.ip.get_bits::<8>(24 - 8 * i);
+            self.packed.x[26 + i].next = sender.ip.get_bits::<8>(24 - 8 * i);
+            self.packed.x[30 + i].next = fields.ip.get_bits::<8>(24 - 8 * i);
         }
         self.packed.x[34].next = bits::<8>(0xc0);
-        self.packed.x[35].next = bit_cast::<8, 5>(what.queue_pair);
+        self.packed.x[35].next = bit_cast::<8, 5>(fields.queue_pair);
         self.packed.x[36].next = bits::<8>(0x12);
         self.packed.x[37].next = bits::<8>(0xb7);
         self.packed.x[38].next = datagram.get_bits::<8>(8);
         self.packed.x[39].next = datagram.get_bits::<8>(0);
         self.packed.x[40].next = bits::<8>(0);
         self.packed.x[41].next = bits::<8>(0);
-        self.packed.x[42].next = what.opcode;
+        self.packed.x[42].next = fields.opcode;
         // Bytes that fill the payload up to a multiple of 4
-        let padding = bits::<2>(0) - what.bytes.get_bits::<2>(0);
+        let padding = bits::<2>(0) - fields.bytes.get_bits::<2>(0);
         self.packed.x[43].next = bits::<8>(0x40) | (bit_cast::<8, 2>(padding) << 4);
         self.packed.x[44].next = bits::<8>(0xff);
         self.packed.x[45].next = bits::<8>(0xff);
         self.packed.x[46].next = bits::<8>(0);
         for i in 0..3 {
-            self.packed.x[47 + i].next = what.remote.get_bits::<8>(16 - 8 * i);
-            self.packed.x[51 + i].next = what.sequence.get_bits::<8>(16 - 8 * i);
+            self.packed.x[47 + i].next = fields.remote.get_bits::<8>(16 - 8 * i);
+            self.packed.x[51 + i].next = fields.sequence.get_bits::<8>(16 - 8 * i);
         }
         let mut request = bits::<8>(0);
-        if what.acknowledge {
+        if fields.acknowledge {
             request = bits::<8>(0x80);
         }
         self.packed.x[50].next = request;
         for i in 0..28 {
-            self.packed.x[54 + i].next = what.extension.get_bits::<8>(216 - 8 * i);
+            self.packed.x[54 + i].next = fields.extension.get_bits::<8>(216 - 8 * i);
         }
         self.bytes.next = self.packed.y.val();
     }

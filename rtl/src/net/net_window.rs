@@ -116,7 +116,7 @@ impl Logic for NetWindow {
     #[hdl_gen]
     fn update(&mut self) {
         let hart = self.select.hart.val();
-        let here = self.access.valid.val() && self.select.of_window.val();
+        let in_window = self.access.valid.val() && self.select.of_window.val();
         let address = self.access.address.val();
         let data = self.access.data.val();
         let writes = self.access.write.val();
@@ -124,8 +124,8 @@ impl Logic for NetWindow {
         let at_context = address.get_bits::<8>(4) == bits::<8>(window::OWN_CONTEXTS);
         let at_status = address == bits::<12>(window::OWN_STATUS);
         let at_post = address == bits::<12>(window::POST);
-        let at_now = address == bits::<12>(window::NEXT_NOW);
-        let at_next = (address == bits::<12>(window::NEXT)) || at_now;
+        let at_next_now = address == bits::<12>(window::NEXT_NOW);
+        let at_next = (address == bits::<12>(window::NEXT)) || at_next_now;
         let is_known = in_buffer || (writes && at_post) || (!writes && (at_context || at_status || at_next));
 
         // What is complete
@@ -138,7 +138,7 @@ impl Logic for NetWindow {
         connect!(self.stage, self.buffers.stage);
         self.buffers.hart.next = hart;
         self.buffers.place.next = address.get_bits::<4>(2);
-        let stores = here && writes && in_buffer;
+        let stores = in_window && writes && in_buffer;
         self.buffers.store.next = stores;
         self.buffers.data.next = data;
         self.buffers.hold.next = self.select.hold.val();
@@ -146,12 +146,12 @@ impl Logic for NetWindow {
         let context = command.get_bits::<2>(12);
 
         // NEXT
-        let asks = here && !writes && at_next;
+        let asks = in_window && !writes && at_next;
         let returns = asks && self.buffers.has.val();
         let is_returning = returns || (asks && self.buffers.loses.val());
         let gives = asks && !is_returning && self.buffers.here.val();
         let is_empty = asks && !is_returning && !self.buffers.here.val();
-        let waits_for_one = is_empty && !at_now && !self.select.wake.val();
+        let waits_for_one = is_empty && !at_next_now && !self.select.wake.val();
         let parks = waits_for_one && !self.stage.coming.val();
         self.buffers.lose.next = returns;
         self.buffers.take.next = gives;
@@ -180,7 +180,7 @@ impl Logic for NetWindow {
             }
         }
         status = status.replace_bit(31, self.no_room.q.val().get_bit(hart.index()));
-        let writes_post = here && writes && at_post;
+        let writes_post = in_window && writes && at_post;
         let kind = data.get_bits::<4>(12);
         let is_own = kind == bits::<4>(window::KIND_OWN);
         let is_taken = kind == bits::<4>(window::KIND_TAKEN);
@@ -191,7 +191,7 @@ impl Logic for NetWindow {
         let owns = writes_post && is_own;
         let offers_own = owns && !nowhere && has_room;
         let refused = owns && !nowhere && !has_room;
-        let taken = self.buffers.command.val();
+        let taken_command = self.buffers.command.val();
         let of_queue = writes_post && (is_taken || is_end);
         let concerns = of_queue && self.buffers.has.val();
         let offers_taken = concerns && is_taken && !nowhere && can_tell;
@@ -207,11 +207,11 @@ impl Logic for NetWindow {
         self.posts.command.next.domain = data.get_bits::<4>(24);
         self.posts.command.next.owner = bit_cast::<10, 3>(hart) + bits::<10>(1);
         self.posts.command.next.context = context;
-        self.posts.command.next.index = taken.index;
+        self.posts.command.next.index = taken_command.index;
         if is_taken {
-            self.posts.command.next.domain = (taken.queue >> self.rings_log2.val()).get_bits::<4>(0);
-            self.posts.command.next.owner = bit_cast::<10, 8>(taken.queue) + bits::<10>(16);
-            self.posts.command.next.context = taken.context;
+            self.posts.command.next.domain = (taken_command.queue >> self.rings_log2.val()).get_bits::<4>(0);
+            self.posts.command.next.owner = bit_cast::<10, 8>(taken_command.queue) + bits::<10>(16);
+            self.posts.command.next.context = taken_command.context;
         }
 
         // What is told to the queues
@@ -224,9 +224,9 @@ impl Logic for NetWindow {
         if begins_taken || finishes_taken {
             self.tells.d.next = true;
             self.told.d.next.kind = bits::<3>(event::TAKE);
-            self.told.d.next.queue = taken.queue;
-            self.told.d.next.buffer = taken.buffer;
-            self.told.d.next.context = taken.context;
+            self.told.d.next.queue = taken_command.queue;
+            self.told.d.next.buffer = taken_command.buffer;
+            self.told.d.next.context = taken_command.context;
             self.told.d.next.code = bits::<8>(code::DOWN);
         }
         if finishes_taken {
@@ -237,30 +237,30 @@ impl Logic for NetWindow {
         }
 
         // One completion at a time: that of a command goes first.
-        let waits = ends && (fails || (here && at_context));
+        let waits = ends && (fails || (in_window && at_context));
         let failed = fails && !ends;
         let records = ends || (failed && is_own);
         let mut row = (bit_cast::<5, 3>(hart) << 2) | bit_cast::<5, 2>(address.get_bits::<2>(2));
-        let mut its_code = bits::<8>(code::DOWN);
+        let mut result_code = bits::<8>(code::DOWN);
         if writes_post {
             row = (bit_cast::<5, 3>(hart) << 2) | bit_cast::<5, 2>(context);
             if !is_own && !of_queue {
-                its_code = bits::<8>(code::OPERATION);
+                result_code = bits::<8>(code::OPERATION);
             }
         }
         if ends {
             row = ended_row;
-            its_code = self.posts.code.val();
+            result_code = self.posts.code.val();
         }
         self.rows.read_address.next = row;
-        let mut kept = bits::<16>(0);
+        let mut kept_status = bits::<16>(0);
         if self.known_rows.q.val().get_bit(row.index()) {
-            kept = self.rows.read_data.val();
+            kept_status = self.rows.read_data.val();
         }
         self.rows.write_enable.next = records;
         self.rows.write_address.next = row;
-        self.rows.write_data.next =
-            bit_cast::<16, 8>(its_code) | (bit_cast::<16, 8>(kept.get_bits::<8>(8) + bits::<8>(1)) << 8);
+        self.rows.write_data.next = bit_cast::<16, 8>(result_code)
+            | (bit_cast::<16, 8>(kept_status.get_bits::<8>(8) + bits::<8>(1)) << 8);
         if records {
             self.known_rows.d.next = self.known_rows.q.val().replace_bit(row.index(), true);
         }
@@ -271,7 +271,7 @@ impl Logic for NetWindow {
         if ends {
             of_hart = ended_hart;
         }
-        let is_error = (ends && (its_code != bits::<8>(code::DONE))) || failed;
+        let is_error = (ends && (result_code != bits::<8>(code::DONE))) || failed;
         for h in 0..self._harts {
             let begins = begins_own && (hart == self.number[h].val());
             let finishes = ends && (ended_hart == self.number[h].val());
@@ -282,7 +282,7 @@ impl Logic for NetWindow {
                 self.under_way[h].d.next = self.under_way[h].q.val() - bits::<4>(1);
             }
             if is_error && (of_hart == self.number[h].val()) {
-                self.last_code[h].d.next = its_code;
+                self.last_code[h].d.next = result_code;
                 self.errors[h].d.next = self.errors[h].q.val() + bits::<8>(1);
             }
         }
@@ -301,14 +301,14 @@ impl Logic for NetWindow {
             || is_returning
             || waits_for_one;
         if self.select.of_window.val() {
-            self.access.done.next = here && !waits && !stalls;
+            self.access.done.next = in_window && !waits && !stalls;
             self.access.known.next = is_known;
             self.access.value.next = self.buffers.word.val();
             if at_status {
                 self.access.value.next = status;
             }
             if at_context {
-                self.access.value.next = bit_cast::<32, 16>(kept);
+                self.access.value.next = bit_cast::<32, 16>(kept_status);
             }
             if at_next {
                 self.access.value.next = next_value;

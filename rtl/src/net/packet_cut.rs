@@ -59,29 +59,29 @@ pub struct CommandPacket {
 impl Logic for PacketCut {
     #[hdl_gen]
     fn update(&mut self) {
-        let what = self.entry.val();
+        let command = self.entry.val();
         let offset = bit_cast::<32, 24>(self.number.val()) << self.mtu.val();
-        let left = bit_cast::<24, 23>(what.packets) - self.number.val();
+        let packets_left = bit_cast::<24, 23>(command.packets) - self.number.val();
         let is_first = !self.number.val().any();
-        let is_last = left == bits::<24>(1);
-        let is_get = what.operation == bits::<2>(operation::GET);
-        let is_atomic = what.operation.get_bit(1);
-        let rest = what.bytes - offset;
+        let is_last = packets_left == bits::<24>(1);
+        let is_get = command.operation == bits::<2>(operation::GET);
+        let is_atomic = command.operation.get_bit(1);
+        let bytes_left = command.bytes - offset;
 
         // Responses up to the end of its READ
         let group = bits::<4>(1) << bit_cast::<4, 2>(self.read_log2.val());
-        let place = self.number.val().get_bits::<4>(0) & (group - bits::<4>(1));
-        let mut asked = group - place;
-        if left < bit_cast::<24, 4>(asked) {
-            asked = left.get_bits::<4>(0);
+        let place_in_read = self.number.val().get_bits::<4>(0) & (group - bits::<4>(1));
+        let mut asked = group - place_in_read;
+        if packets_left < bit_cast::<24, 4>(asked) {
+            asked = packets_left.get_bits::<4>(0);
         }
-        let ends_part = is_last || (place + bits::<4>(1) == group);
+        let ends_part = is_last || (place_in_read + bits::<4>(1) == group);
         let whole = bit_cast::<32, 4>(asked) << self.mtu.val();
-        let mut length = what.bytes;
+        let mut length = command.bytes;
         if is_get {
             length = whole;
-            if bit_cast::<24, 4>(asked) == left {
-                length = rest;
+            if bit_cast::<24, 4>(asked) == packets_left {
+                length = bytes_left;
             }
         }
 
@@ -98,19 +98,19 @@ impl Logic for PacketCut {
         if is_get {
             self.packet.next.opcode = bits::<8>(opcode::RC_RDMA_READ_REQUEST);
         }
-        if what.operation == bits::<2>(operation::ADD) {
+        if command.operation == bits::<2>(operation::ADD) {
             self.packet.next.opcode = bits::<8>(opcode::RC_FETCH_ADD);
         }
-        if what.operation == bits::<2>(operation::SWAP) {
+        if command.operation == bits::<2>(operation::SWAP) {
             self.packet.next.opcode = bits::<8>(opcode::RC_COMPARE_SWAP);
         }
         self.packet.next.acknowledge =
-            !what.operation.any() && (is_last || self.number.val().get_bits::<3>(0).all());
+            !command.operation.any() && (is_last || self.number.val().get_bits::<3>(0).all());
         self.packet.next.extension = bits::<224>(0);
         self.packet.next.extension_words = bits::<3>(header_words::NONE);
-        let mut begin = what.offset;
+        let mut begin = command.offset;
         if is_get {
-            begin = what.offset + offset;
+            begin = command.offset + offset;
         }
         let remote = self.base.val() + bit_cast::<64, 32>(begin);
         let address = (bit_cast::<224, 64>(remote) << 160) | (bit_cast::<224, 32>(self.key.val()) << 128);
@@ -120,26 +120,26 @@ impl Logic for PacketCut {
         }
         if is_atomic {
             self.packet.next.extension = address
-                | (bit_cast::<224, 64>(what.data.get_bits::<64>(0)) << 64)
-                | bit_cast::<224, 64>(what.data.get_bits::<64>(64));
+                | (bit_cast::<224, 64>(command.data.get_bits::<64>(0)) << 64)
+                | bit_cast::<224, 64>(command.data.get_bits::<64>(64));
             self.packet.next.extension_words = bits::<3>(header_words::ATOMIC);
         }
         self.packet.next.bytes = bits::<13>(1) << self.mtu.val();
         if is_last {
-            self.packet.next.bytes = rest.get_bits::<13>(0);
+            self.packet.next.bytes = bytes_left.get_bits::<13>(0);
         }
         if is_atomic {
             self.packet.next.bytes = bits::<13>(0);
         }
-        self.packet.next.address = what.data.get_bits::<32>(0) + offset;
+        self.packet.next.address = command.data.get_bits::<32>(0) + offset;
         self.packet.next.numbers = bits::<4>(1);
         self.packet.next.last = is_last;
         if is_get {
             self.packet.next.numbers = asked;
-            self.packet.next.last = bit_cast::<24, 4>(asked) == left;
+            self.packet.next.last = bit_cast::<24, 4>(asked) == packets_left;
         }
         self.packet.next.part_ends = ends_part || is_atomic;
-        self.packet.next.part_begins = !place.any() || is_atomic;
+        self.packet.next.part_begins = !place_in_read.any() || is_atomic;
     }
 }
 

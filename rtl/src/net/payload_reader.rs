@@ -167,19 +167,19 @@ impl Logic for PayloadReader {
         self.errors.d.next = broken;
 
         // The payload that is given
-        let what = self.sources.pop_data.val();
+        let oldest_source = self.sources.pop_data.val();
         let begins = self.sources.pop_valid.val() && !self.failed.q.val();
-        let offset = what.data.get_bits::<6>(0);
-        let end = bit_cast::<13, 6>(offset) + what.bytes + bits::<13>(63);
+        let offset = oldest_source.data.get_bits::<6>(0);
+        let end = bit_cast::<13, 6>(offset) + oldest_source.bytes + bits::<13>(63);
         let lines_in = end.get_bits::<7>(6);
-        let rounded = what.bytes + bits::<13>(63);
+        let rounded = oldest_source.bytes + bits::<13>(63);
         let lines_out = rounded.get_bits::<7>(6);
         let is_single = lines_in == bits::<7>(1);
 
         // What is offered
         let is_direct = !offset.any() || is_single;
         let emits = self.here_3.q.val() && (is_direct || !self.first_3.q.val());
-        let is_inline = begins && !what.memory;
+        let is_inline = begins && !oldest_source.memory;
         let offers = emits || self.tail.q.val() || is_inline;
         let at_end = self.given.q.val() + bits::<7>(1) == lines_out;
         let holds = offers && !self.line_ready.val();
@@ -189,7 +189,7 @@ impl Logic for PayloadReader {
         // From memory's lines to the rotation
         let next_tag = self.window.read_address.val();
         let reads = begins
-            && what.memory
+            && oldest_source.memory
             && (self.fetched.q.val() != lines_in)
             && !self.window.empty.val()
             && self.arrived.q.val().get_bit(next_tag.index())
@@ -228,8 +228,8 @@ impl Logic for PayloadReader {
         // The line: bytes of the line before, then of this one
         let low = self.all.val() >> offset;
         let mut kept = self.all.val();
-        if at_end && what.bytes.get_bits::<6>(0).any() {
-            kept = !(self.all.val() << what.bytes.get_bits::<6>(0));
+        if at_end && oldest_source.bytes.get_bits::<6>(0).any() {
+            kept = !(self.all.val() << oldest_source.bytes.get_bits::<6>(0));
         }
         for i in 0..64 {
             self.merged.x[i].next = self.rotate.rotated.val().get_bits::<8>(8 * i);
@@ -243,7 +243,7 @@ impl Logic for PayloadReader {
         self.line_valid.next = offers;
         self.line_data.next = self.merged.y.val();
         if is_inline {
-            self.line_data.next = bit_cast::<512, 128>(what.data);
+            self.line_data.next = bit_cast::<512, 128>(oldest_source.data);
         }
         self.line_error.next = self.bad.q.val();
         if given_now {
@@ -263,31 +263,31 @@ impl Logic for PayloadReader {
             self.failed.d.next = false;
         }
         if fails {
-            self.failed_packet.d.next.pair = what.pair;
-            self.failed_packet.d.next.sequence = what.sequence;
-            self.failed_packet.d.next.place = what.place;
-            self.failed_packet.d.next.response = what.response;
-            self.failed_message.d.next = what.data.get_bits::<24>(32);
+            self.failed_packet.d.next.pair = oldest_source.pair;
+            self.failed_packet.d.next.sequence = oldest_source.sequence;
+            self.failed_packet.d.next.place = oldest_source.place;
+            self.failed_packet.d.next.response = oldest_source.response;
+            self.failed_message.d.next = oldest_source.data.get_bits::<24>(32);
         }
         self.fault_valid.next = self.failed.q.val();
         self.fault.next = self.failed_packet.q.val();
         self.fault_message.next = self.failed_message.q.val();
         let noted = self.failed.q.val() && self.fault_ready.val();
-        let leaves = noted || (ends && what.memory && !fails);
-        let mut whose = what.pair;
-        let mut is_response = what.response;
+        let leaves = noted || (ends && oldest_source.memory && !fails);
+        let mut leaving_pair = oldest_source.pair;
+        let mut is_response = oldest_source.response;
         if noted {
-            whose = self.failed_packet.q.val().pair;
+            leaving_pair = self.failed_packet.q.val().pair;
             is_response = self.failed_packet.q.val().response;
         }
         self.counts.add.next = takes && wanted.memory && !wanted.response;
         self.counts.add_pair.next = wanted.pair;
         self.counts.remove.next = leaves && !is_response;
-        self.counts.remove_pair.next = whose;
+        self.counts.remove_pair.next = leaving_pair;
         self.responses.add.next = takes && wanted.memory && wanted.response;
         self.responses.add_pair.next = wanted.pair;
         self.responses.remove.next = leaves && is_response;
-        self.responses.remove_pair.next = whose;
+        self.responses.remove_pair.next = leaving_pair;
         self.pairs.next = self.counts.any.val();
         self.responding.next = self.responses.any.val();
     }

@@ -54,7 +54,7 @@ pub struct PayloadWriter {
     /// Tags below 16: bit 5 makes a write an atomic operation, and bit 4 is that of control lines.
     window: WriteWindow<4>,
     busy: Register<Bit>,
-    what: Register<PayloadPlace>,
+    taken_place: Register<PayloadPlace>,
     /// Number of the beat that is to be read next, from the frame's first one on.
     next: Register<Bits<7>>,
     /// Line that the bytes of that beat begin in.
@@ -94,13 +94,13 @@ impl Logic for PayloadWriter {
     fn update(&mut self) {
         // The line: the bytes before below, those of this beat from its place on
         let wants = self.here_3.q.val() || self.tail.q.val();
-        let mut whose = self.place_3.q.val();
+        let mut current_place = self.place_3.q.val();
         let mut at_line = self.line_3.q.val();
         if self.tail.q.val() {
-            whose = self.tail_place.q.val();
+            current_place = self.tail_place.q.val();
             at_line = self.tail_line.q.val();
         }
-        let first_line = whose.address.get_bits::<26>(6);
+        let first_line = current_place.address.get_bits::<26>(6);
         // The first beat may lie in the line before that of the payload: nothing is written there.
         let outside = at_line + bits::<26>(1) == first_line;
         let offers = wants && !outside;
@@ -111,7 +111,7 @@ impl Logic for PayloadWriter {
         let holds = waits || (self.tail.q.val() && self.here_3.q.val());
 
         // Reading
-        let job = self.what.q.val();
+        let job = self.taken_place.q.val();
         let end_byte = bit_cast::<13, 7>(job.header) + job.bytes - bits::<13>(1);
         let last_beat = end_byte.get_bits::<7>(6);
         let reads = self.busy.q.val() && !self.kept.q.val() && !holds;
@@ -130,7 +130,7 @@ impl Logic for PayloadWriter {
         let begin = self.place.val().address - bit_cast::<32, 6>(self.place.val().header.get_bits::<6>(0));
         if self.place_valid.val() && !self.busy.q.val() {
             self.busy.d.next = true;
-            self.what.d.next = self.place.val();
+            self.taken_place.d.next = self.place.val();
             self.next.d.next = bit_cast::<7, 1>(self.place.val().header.get_bits::<1>(6));
             self.line.d.next = begin.get_bits::<26>(6);
         }
@@ -166,7 +166,7 @@ impl Logic for PayloadWriter {
         self.rotate.places.next = in_1.address.get_bits::<6>(0) - in_1.header.get_bits::<6>(0);
 
         // Its bytes, and which of them are the payload's
-        let turn = whose.address.get_bits::<6>(0) - whose.header.get_bits::<6>(0);
+        let turn = current_place.address.get_bits::<6>(0) - current_place.header.get_bits::<6>(0);
         let upper = self.all.val() << turn;
         for i in 0..64 {
             self.merged.x[i].next = self.before.q.val().get_bits::<8>(8 * i);
@@ -174,11 +174,11 @@ impl Logic for PayloadWriter {
                 self.merged.x[i].next = self.rotate.rotated.val().get_bits::<8>(8 * i);
             }
         }
-        let last_byte = whose.address + bit_cast::<32, 13>(whose.bytes) - bits::<32>(1);
+        let last_byte = current_place.address + bit_cast::<32, 13>(current_place.bytes) - bits::<32>(1);
         let last_line = last_byte.get_bits::<26>(6);
         let mut strobe = self.all.val();
         if at_line == first_line {
-            strobe = self.all.val() << whose.address.get_bits::<6>(0);
+            strobe = self.all.val() << current_place.address.get_bits::<6>(0);
         }
         let mut below = self.all.val();
         if at_line == last_line {

@@ -123,7 +123,7 @@ pub struct Receiver {
     pub job_room: Signal<In, Bits<16>>,
     /// The queue pair of the frame that is looked at.
     pub held: Signal<Out, Bits<16>>,
-    check: RequestCheck,
+    request_check: RequestCheck,
     messages: RamAsync<MessageRow, 4>,
     /// Queue pairs of which a message has begun.
     inside: Register<Bits<16>>,
@@ -134,8 +134,8 @@ pub struct Receiver {
     row: Register<ReceivePair>,
     /// A response was given to the requester, and its payload is to be written.
     asked: Register<Bit>,
-    writes_it: Register<Bit>,
-    its_address: Register<Bits<32>>,
+    writes_response: Register<Bit>,
+    landing_address: Register<Bits<32>>,
     /// The atomic operation that is looked at failed.
     broken: Register<Bit>,
     /// It was given on: what its region is from then on does not count.
@@ -161,30 +161,30 @@ impl Logic for Receiver {
             self.looked.d.next = true;
             self.row.d.next = self.receive.val();
         }
-        let whose = self.row.q.val();
+        let pair_row = self.row.q.val();
         let free = self.looked.q.val() && self.mark_ready.val();
 
         let is_good = !frame.cause.any();
         // It may go down in the meantime.
         let is_known = !frame.queue_pair.get_bits::<20>(4).any()
-            && whose.up
+            && pair_row.up
             && self.ups.val().get_bit(pair.index())
-            && (frame.ip == whose.ip);
+            && (frame.ip == pair_row.ip);
         let is_right = is_good && is_known;
         self.messages.read_address.next = pair;
         let is_inside = self.inside.q.val().get_bit(pair.index());
-        self.check.frame.next = frame;
-        self.check.pair.next = whose;
-        self.check.inside.next = is_inside;
-        self.check.message.next = self.messages.read_data.val();
-        connect!(self.region_index, self.check.region_index);
-        connect!(self.region, self.check.region);
-        let is_write = self.check.is_write.val();
-        let is_read = self.check.is_read.val();
-        let is_atomic = self.check.is_atomic.val();
+        self.request_check.frame.next = frame;
+        self.request_check.pair.next = pair_row;
+        self.request_check.inside.next = is_inside;
+        self.request_check.message.next = self.messages.read_data.val();
+        connect!(self.region_index, self.request_check.region_index);
+        connect!(self.region, self.request_check.region);
+        let is_write = self.request_check.is_write.val();
+        let is_read = self.request_check.is_read.val();
+        let is_atomic = self.request_check.is_atomic.val();
         let has_answer = is_read || is_atomic;
-        let is_request = is_write || has_answer || self.check.is_unserved.val();
-        connect!(self.operands, self.check.operands);
+        let is_request = is_write || has_answer || self.request_check.is_unserved.val();
+        connect!(self.operands, self.request_check.operands);
         let is_atomic_response = frame.opcode == bits::<8>(opcode::RC_ATOMIC_ACKNOWLEDGE);
         let is_response = is_atomic_response
             || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_FIRST))
@@ -197,16 +197,17 @@ impl Logic for Receiver {
             is_right && !was_asked && (is_response || (frame.opcode == bits::<8>(opcode::RC_ACKNOWLEDGE)));
 
         // By its sequence number
-        let distance = frame.sequence - whose.expected;
+        let distance = frame.sequence - pair_row.expected;
         let is_new = !distance.any();
         let is_older = distance.get_bit(23);
         let was_told = self.told.q.val().get_bit(pair.index());
-        self.check.repeated.next = is_older;
+        self.request_check.repeated.next = is_older;
         let is_due = is_right && is_request && is_new;
         // Without room for its answer it comes too early.
         let has_room = !has_answer || self.job_room.val().get_bit(pair.index());
-        let is_invalid = is_due && self.check.invalid.val();
-        let is_forbidden = is_due && !is_invalid && self.check.forbidden.val() && !self.given_on.q.val();
+        let is_invalid = is_due && self.request_check.invalid.val();
+        let is_forbidden =
+            is_due && !is_invalid && self.request_check.forbidden.val() && !self.given_on.q.val();
         let is_taken = is_due && !is_invalid && !is_forbidden && has_room;
         let is_broken = is_due && self.broken.q.val();
         let comes_again = is_right && has_answer && is_older;
@@ -218,10 +219,10 @@ impl Logic for Receiver {
 
         // What is given on. Messages wait for each other.
         let has_bytes = frame.bytes.any();
-        let begins = self.check.is_first.val() && (is_taken || comes_again);
+        let begins = self.request_check.is_first.val() && (is_taken || comes_again);
         let waits = begins && self.pending.val().get_bit(pair.index());
         let writes = is_taken && is_write && has_bytes;
-        let lands_now = self.writes_it.q.val();
+        let lands_now = self.writes_response.q.val();
         let jobs = (is_taken && has_answer && !is_broken) || comes_again;
         let marks = repeats || tells || ends_it || (is_taken && is_write && !has_bytes);
         let places = free && !waits && (writes || lands_now);
@@ -229,9 +230,9 @@ impl Logic for Receiver {
         self.place.next.first = frame.first;
         self.place.next.header = frame.header;
         self.place.next.bytes = frame.bytes;
-        self.place.next.address = self.check.address.val();
+        self.place.next.address = self.request_check.address.val();
         if lands_now {
-            self.place.next.address = self.its_address.q.val();
+            self.place.next.address = self.landing_address.q.val();
         }
         let given = places && self.place_ready.val();
         let marked = free && marks && !waits && !was_asked;
@@ -255,13 +256,13 @@ impl Logic for Receiver {
             self.asked.d.next = true;
         }
         if was_asked && self.judged.val() {
-            self.writes_it.d.next = self.lands.val();
-            self.its_address.d.next = self.land_address.val();
+            self.writes_response.d.next = self.lands.val();
+            self.landing_address.d.next = self.land_address.val();
         }
         let fails_there = was_asked && self.judged.val() && !self.lands.val();
         if given || fails_there {
             self.asked.d.next = false;
-            self.writes_it.d.next = false;
+            self.writes_response.d.next = false;
         }
         self.landing.next = bits::<16>(0);
         if was_asked {
@@ -286,7 +287,7 @@ impl Logic for Receiver {
         }
         let proceeds = is_taken && !is_broken && ((given && !was_asked) || marked || job_given);
         self.received.next = proceeds;
-        self.next_expected.next = whose.expected + bit_cast::<24, 23>(self.check.packets.val());
+        self.next_expected.next = pair_row.expected + bit_cast::<24, 23>(self.request_check.packets.val());
         self.closes.next = marked && ends_it;
         let ends = self.reading.q.val() && self.place_ready.val();
         self.held.next = bits::<16>(0);
@@ -297,17 +298,17 @@ impl Logic for Receiver {
         // The message that it belongs to
         self.messages.write_enable.next = proceeds && is_write;
         self.messages.write_address.next = pair;
-        self.messages.write_data.next = self.check.after.val();
+        self.messages.write_data.next = self.request_check.after.val();
         let mut begun = self.inside.q.val();
         if proceeds {
-            begun = begun.replace_bit(pair.index(), !self.check.last.val());
+            begun = begun.replace_bit(pair.index(), !self.request_check.last.val());
         }
         self.counts.read_address.next = pair;
         let mut count = self.counts.read_data.val();
         if self.fresh.q.val().get_bit(pair.index()) {
             count = bits::<24>(0);
         }
-        let completes = is_taken && self.check.last.val() && !is_broken;
+        let completes = is_taken && self.request_check.last.val() && !is_broken;
         if completes {
             count = count + bits::<24>(1);
         }
@@ -328,20 +329,20 @@ impl Logic for Receiver {
         // A READ
         self.job.next.pair = pair;
         self.job.next.sequence = frame.sequence;
-        self.job.next.packets = self.check.packets.val();
-        self.job.next.address = self.check.address.val();
-        self.job.next.bytes = self.check.bytes.val();
+        self.job.next.packets = self.request_check.packets.val();
+        self.job.next.address = self.request_check.address.val();
+        self.job.next.bytes = self.request_check.bytes.val();
         self.job.next.key = frame.extension.get_bits::<32>(128);
         self.job.next.message = count;
         self.job.next.back = is_older;
         self.job.next.atomic = is_atomic;
-        self.job.next.serve = !self.check.invalid.val() && !self.check.forbidden.val();
+        self.job.next.serve = !self.request_check.invalid.val() && !self.request_check.forbidden.val();
 
         // What is answered: the packet itself, the last one that was taken, or the one that is
         // expected.
         self.mark_valid.next = given || marked;
         self.mark.next.pair = pair;
-        self.mark.next.sequence = whose.expected;
+        self.mark.next.sequence = pair_row.expected;
         self.mark.next.answers = frame.acknowledge || !is_taken || is_broken;
         self.mark.next.nak = bits::<3>(nak::NONE);
         if tells {
@@ -360,7 +361,7 @@ impl Logic for Receiver {
         self.mark.next.message = count;
         self.mark.next.got = lands_now;
         if repeats {
-            self.mark.next.sequence = whose.expected - bits::<24>(1);
+            self.mark.next.sequence = pair_row.expected - bits::<24>(1);
             self.mark.next.nak = bits::<3>(nak::DUPLICATE);
         }
         if lands_now {

@@ -27,14 +27,15 @@ pub struct RegionCheck {
 impl Logic for RegionCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        let which = self.region.val();
-        let place = bit_cast::<33, 32>(self.address.val()) - bit_cast::<33, 32>(which.address);
-        let behind = bit_cast::<33, 32>(place.get_bits::<32>(0)) + bit_cast::<33, 32>(self.bytes.val());
+        let checked_region = self.region.val();
+        let offset = bit_cast::<33, 32>(self.address.val()) - bit_cast::<33, 32>(checked_region.address);
+        let behind = bit_cast::<33, 32>(offset.get_bits::<32>(0)) + bit_cast::<33, 32>(self.bytes.val());
         let end = bit_cast::<33, 32>(self.address.val()) + bit_cast::<33, 32>(self.bytes.val());
         let wraps = end.get_bit(32) && end.get_bits::<32>(0).any();
-        let inside = !place.get_bit(32) && (behind <= bit_cast::<33, 32>(which.bytes)) && !wraps;
-        let missing = self.rights.val() & !which.rights;
-        self.allowed.next = which.valid && (which.domain == self.domain.val()) && !missing.any() && inside;
+        let inside = !offset.get_bit(32) && (behind <= bit_cast::<33, 32>(checked_region.bytes)) && !wraps;
+        let missing = self.rights.val() & !checked_region.rights;
+        self.allowed.next =
+            checked_region.valid && (checked_region.domain == self.domain.val()) && !missing.any() && inside;
     }
 }
 

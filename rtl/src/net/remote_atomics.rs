@@ -94,8 +94,8 @@ pub struct RemoteAtomics {
     /// The queue pair of the operation that is being performed or waits with its result.
     pub held: Signal<Out, Bits<16>>,
     step: Register<RemoteAtomicStep>,
-    what: Register<ReadJob>,
-    how: Register<AtomicOperands>,
+    atomic_job: Register<ReadJob>,
+    atomic_operands: Register<AtomicOperands>,
     result: Register<Bits<64>>,
     /// It is served.
     serves: Register<Bit>,
@@ -111,82 +111,85 @@ pub struct RemoteAtomics {
 impl Logic for RemoteAtomics {
     #[hdl_gen]
     fn update(&mut self) {
-        let comes = self.job.val();
-        let is_atomic = self.job_valid.val() && comes.atomic;
+        let new_job = self.job.val();
+        let is_atomic = self.job_valid.val() && new_job.atomic;
         let at_rest = self.step.q.val() == RemoteAtomicStep::Idle;
         let is_offered = self.step.q.val() == RemoteAtomicStep::Offered;
-        let is_out = self.step.q.val() == RemoteAtomicStep::AtMemory;
+        let is_at_memory = self.step.q.val() == RemoteAtomicStep::AtMemory;
         let has_result = self.step.q.val() == RemoteAtomicStep::Done;
-        let work = self.what.q.val();
-        let gone = self.withdrawn.q.val() || !self.job_valid.val();
+        let current_job = self.atomic_job.q.val();
+        let is_withdrawn = self.withdrawn.q.val() || !self.job_valid.val();
 
         // One begins: what is kept of an older one is read.
         let begins = at_rest && is_atomic;
-        let place = (bit_cast::<9, 4>(comes.pair) << 5) | bit_cast::<9, 5>(comes.sequence.get_bits::<5>(0));
+        let reply_place =
+            (bit_cast::<9, 4>(new_job.pair) << 5) | bit_cast::<9, 5>(new_job.sequence.get_bits::<5>(0));
         self.replies.read_enable.next = begins;
-        self.replies.read_address.next = place;
+        self.replies.read_address.next = reply_place;
         if begins {
-            self.what.d.next = comes;
-            self.how.d.next = self.operands.val();
+            self.atomic_job.d.next = new_job;
+            self.atomic_operands.d.next = self.operands.val();
             self.withdrawn.d.next = false;
             self.step.d.next = RemoteAtomicStep::Offered;
         } else if !self.job_valid.val() {
             self.withdrawn.d.next = true;
         }
         let found = self.replies.read_data.val();
-        let its_place = (bit_cast::<9, 4>(work.pair) << 5) | bit_cast::<9, 5>(work.sequence.get_bits::<5>(0));
-        self.kept.read_address.next = work.pair;
-        let mut mask = self.kept.read_data.val();
-        if self.fresh.q.val().get_bit(work.pair.index()) {
-            mask = bits::<32>(0);
+        let kept_place = (bit_cast::<9, 4>(current_job.pair) << 5)
+            | bit_cast::<9, 5>(current_job.sequence.get_bits::<5>(0));
+        self.kept.read_address.next = current_job.pair;
+        let mut kept_mask = self.kept.read_data.val();
+        if self.fresh.q.val().get_bit(current_job.pair.index()) {
+            kept_mask = bits::<32>(0);
         }
-        let is_kept =
-            mask.get_bit(work.sequence.get_bits::<5>(0).index()) && (found.sequence == work.sequence);
-        let performs = is_offered && !work.back;
-        if is_offered && work.back {
+        let is_kept = kept_mask.get_bit(current_job.sequence.get_bits::<5>(0).index())
+            && (found.sequence == current_job.sequence);
+        let performs = is_offered && !current_job.back;
+        if is_offered && current_job.back {
             self.result.d.next = found.value;
-            self.serves.d.next = is_kept && work.serve;
+            self.serves.d.next = is_kept && current_job.serve;
             self.step.d.next = RemoteAtomicStep::Done;
         }
 
         // At memory
         self.write_valid.next = performs;
-        self.write_line.next = work.address.get_bits::<26>(6);
-        let doing = self.how.q.val();
+        self.write_line.next = current_job.address.get_bits::<26>(6);
+        let current_operands = self.atomic_operands.q.val();
         let mut number = bits::<5>(0);
-        if doing.swap {
+        if current_operands.swap {
             number = bits::<5>(5);
         }
-        self.write_data.next = bit_cast::<512, 32>(doing.operand.get_bits::<32>(0))
+        self.write_data.next = bit_cast::<512, 32>(current_operands.operand.get_bits::<32>(0))
             | (bit_cast::<512, 5>(number) << 48)
-            | (bit_cast::<512, 4>(work.address.get_bits::<4>(2)) << 53)
-            | (bit_cast::<512, 32>(doing.operand.get_bits::<32>(32)) << 64)
-            | (bit_cast::<512, 64>(doing.compare) << 96);
-        self.write_strobe.next = bits::<64>(0xff) << work.address.get_bits::<6>(0);
+            | (bit_cast::<512, 4>(current_job.address.get_bits::<4>(2)) << 53)
+            | (bit_cast::<512, 32>(current_operands.operand.get_bits::<32>(32)) << 64)
+            | (bit_cast::<512, 64>(current_operands.compare) << 96);
+        self.write_strobe.next = bits::<64>(0xff) << current_job.address.get_bits::<6>(0);
         if performs && self.write_ready.val() {
             self.step.d.next = RemoteAtomicStep::AtMemory;
         }
-        let done = is_out && self.written.val();
+        let done = is_at_memory && self.written.val();
         let keeps = done && !self.error.val();
-        self.failed.next = done && self.error.val() && !gone;
+        self.failed.next = done && self.error.val() && !is_withdrawn;
         if done {
             self.result.d.next = self.value.val();
             self.serves.d.next = true;
             self.step.d.next = RemoteAtomicStep::Done;
-            if self.error.val() || gone {
+            if self.error.val() || is_withdrawn {
                 self.step.d.next = RemoteAtomicStep::Idle;
             }
         }
         self.replies.write_enable.next = keeps;
-        self.replies.write_address.next = its_place;
-        self.replies.write_data.next.sequence = work.sequence;
+        self.replies.write_address.next = kept_place;
+        self.replies.write_data.next.sequence = current_job.sequence;
         self.replies.write_data.next.value = self.value.val();
         self.kept.write_enable.next = keeps;
-        self.kept.write_address.next = work.pair;
-        self.kept.write_data.next = mask.replace_bit(work.sequence.get_bits::<5>(0).index(), true);
+        self.kept.write_address.next = current_job.pair;
+        self.kept.write_data.next =
+            kept_mask.replace_bit(current_job.sequence.get_bits::<5>(0).index(), true);
         let mut unused = self.fresh.q.val();
         if keeps {
-            unused = unused.replace_bit(work.pair.index(), false);
+            unused = unused.replace_bit(current_job.pair.index(), false);
         }
         if self.opens.val() {
             unused = unused.replace_bit(self.opens_pair.val().index(), true);
@@ -194,23 +197,23 @@ impl Logic for RemoteAtomics {
         self.fresh.d.next = unused;
 
         // It goes on.
-        let passes = self.job_valid.val() && !comes.atomic && at_rest;
-        let gives = has_result && !gone;
+        let passes = self.job_valid.val() && !new_job.atomic && at_rest;
+        let gives = has_result && !is_withdrawn;
         self.next_valid.next = passes || gives;
-        self.next_job.next = comes;
+        self.next_job.next = new_job;
         if has_result {
-            self.next_job.next = work;
+            self.next_job.next = current_job;
             self.next_job.next.address = self.result.q.val().get_bits::<32>(0);
             self.next_job.next.bytes = self.result.q.val().get_bits::<32>(32);
             self.next_job.next.serve = self.serves.q.val();
         }
         self.job_ready.next = (passes || gives) && self.next_ready.val();
-        if has_result && (gone || self.next_ready.val()) {
+        if has_result && (is_withdrawn || self.next_ready.val()) {
             self.step.d.next = RemoteAtomicStep::Idle;
         }
         self.held.next = bits::<16>(0);
         if !at_rest {
-            self.held.next = bits::<16>(1) << work.pair;
+            self.held.next = bits::<16>(1) << current_job.pair;
         }
     }
 }

@@ -69,14 +69,14 @@ pub struct RequestCheck {
     pub packets: Signal<Out, Bits<23>>,
     /// The rest of the message behind the packet.
     pub after: Signal<Out, MessageRow>,
-    allow: RegionCheck,
+    region_check: RegionCheck,
 }
 
 impl Logic for RequestCheck {
     #[hdl_gen]
     fn update(&mut self) {
         let packet = self.frame.val();
-        let row = self.message.val();
+        let message_row = self.message.val();
         let only = packet.opcode == bits::<8>(opcode::RC_RDMA_WRITE_ONLY);
         let reads = packet.opcode == bits::<8>(opcode::RC_RDMA_READ_REQUEST);
         let swaps = packet.opcode == bits::<8>(opcode::RC_COMPARE_SWAP);
@@ -95,65 +95,65 @@ impl Logic for RequestCheck {
         self.last.next = ends || reads || atomic;
 
         // RETH: address, key, length. Addresses of memory have 32 bits.
-        let mut place = row.address;
-        let mut left = row.left;
-        let mut key = row.key;
+        let mut first_address = message_row.address;
+        let mut bytes_left = message_row.left;
+        let mut key = message_row.key;
         let mut is_high = false;
         if begins {
-            place = packet.extension.get_bits::<32>(160);
-            left = packet.extension.get_bits::<32>(96);
+            first_address = packet.extension.get_bits::<32>(160);
+            bytes_left = packet.extension.get_bits::<32>(96);
             key = packet.extension.get_bits::<32>(128);
             is_high = packet.extension.get_bits::<32>(192).any();
         }
         // AtomicETH: address, key, what is added or put there, what is compared
         if atomic {
-            left = bits::<32>(8);
+            bytes_left = bits::<32>(8);
         }
         self.operands.next.swap = swaps;
         self.operands.next.operand = packet.extension.get_bits::<64>(64);
         self.operands.next.compare = packet.extension.get_bits::<64>(0);
-        let most = bits::<32>(1) << self.pair.val().mtu;
+        let mtu_bytes = bits::<32>(1) << self.pair.val().mtu;
         let size = bit_cast::<32, 13>(packet.bytes);
-        let whole = bit_cast::<33, 32>(left) + bit_cast::<33, 32>(most - bits::<32>(1));
+        let whole = bit_cast::<33, 32>(bytes_left) + bit_cast::<33, 32>(mtu_bytes - bits::<32>(1));
         let mut count = whole >> self.pair.val().mtu;
-        if !left.any() || !reads {
+        if !bytes_left.any() || !reads {
             count = bits::<33>(1);
         }
-        let mut is_whole = (size == most) && (left > most);
+        let mut is_whole = (size == mtu_bytes) && (bytes_left > mtu_bytes);
         if ends {
-            is_whole = (size == left) && (size <= most) && (size.any() || only);
+            is_whole = (size == bytes_left) && (size <= mtu_bytes) && (size.any() || only);
         }
         if reads {
             is_whole = !size.any() && (count <= bits::<33>(MOST_RESPONSES));
         }
         if atomic {
-            is_whole = !size.any() && !place.get_bits::<3>(0).any();
+            is_whole = !size.any() && !first_address.get_bits::<3>(0).any();
         }
         let follows = (begins != self.inside.val()) || self.repeated.val();
         self.invalid.next = !follows || !is_whole || is_other;
 
         self.region_index.next = key.get_bits::<4>(0);
-        self.allow.region.next = self.region.val();
-        self.allow.domain.next = self.pair.val().domain;
-        self.allow.rights.next = bits::<5>(access::REMOTE_WRITE);
+        self.region_check.region.next = self.region.val();
+        self.region_check.domain.next = self.pair.val().domain;
+        self.region_check.rights.next = bits::<5>(access::REMOTE_WRITE);
         if reads {
-            self.allow.rights.next = bits::<5>(access::REMOTE_READ);
+            self.region_check.rights.next = bits::<5>(access::REMOTE_READ);
         }
         if atomic {
-            self.allow.rights.next = bits::<5>(access::REMOTE_ATOMIC);
+            self.region_check.rights.next = bits::<5>(access::REMOTE_ATOMIC);
         }
-        self.allow.address.next = place;
-        self.allow.bytes.next = size;
+        self.region_check.address.next = first_address;
+        self.region_check.bytes.next = size;
         if begins {
-            self.allow.bytes.next = left;
+            self.region_check.bytes.next = bytes_left;
         }
-        let is_allowed = self.allow.allowed.val() && (self.region.val().key == key) && !is_high;
-        self.forbidden.next = !is_allowed && left.any();
-        self.address.next = place;
-        self.bytes.next = left;
+        let is_allowed = self.region_check.allowed.val() && (self.region.val().key == key) && !is_high;
+        self.forbidden.next = !is_allowed && bytes_left.any();
+        self.address.next = first_address;
+        self.bytes.next = bytes_left;
         self.packets.next = count.get_bits::<23>(0);
-        self.after.next.address = place + size;
-        self.after.next.left = left - size;
+        self.after.next.address = first_address + size;
+        self.after.next.left = bytes_left - size;
         self.after.next.key = key;
     }
 }

@@ -185,15 +185,15 @@ pub struct Requester {
     /// An answer had no effect.
     pub stray: Signal<Out, Bit>,
 
-    check: CommandCheck,
-    say: AnswerStep,
-    cut: PacketCut,
-    allow: RegionCheck,
+    command_check: CommandCheck,
+    answer_step: AnswerStep,
+    packet_cut: PacketCut,
+    region_check: RegionCheck,
     #[init(WorkTable::new(owners_log2, entries))]
     table: WorkTable,
     timers: RetryTimers,
-    flow: SendWindow,
-    change: RowStep,
+    send_window: SendWindow,
+    row_step: RowStep,
     rows: RamAsync<RequestRow, 4>,
     choice: RequestChoice,
     /// A command waits to be checked.
@@ -208,7 +208,7 @@ pub struct Requester {
     /// Queue pairs whose oldest command may be done.
     finishing: Register<Bits<16>>,
     step: Register<RequestStep>,
-    what: Register<Bits<3>>,
+    kind: Register<Bits<3>>,
     pair: Register<Bits<4>>,
     reply: Register<PeerAnswer>,
     broken: Register<PayloadFault>,
@@ -240,22 +240,22 @@ impl Logic for Requester {
         let reads = self.step.q.val() == RequestStep::Read;
         // A command may complete in this step.
         let works = (self.step.q.val() == RequestStep::Work) && self.completed_ready.val();
-        let opens_row = works && (self.what.q.val() == bits::<3>(kind::OPEN));
-        let finishes = works && (self.what.q.val() == bits::<3>(kind::FINISH));
-        let faults = works && (self.what.q.val() == bits::<3>(kind::FAULT));
-        let gets = works && (self.what.q.val() == bits::<3>(kind::GOT));
-        let answers = works && (self.what.q.val() == bits::<3>(kind::ANSWER));
-        let expires = works && (self.what.q.val() == bits::<3>(kind::EXPIRE));
-        let posts = works && (self.what.q.val() == bits::<3>(kind::POST));
-        let cuts = works && (self.what.q.val() == bits::<3>(kind::SEND));
-        let third = self.step.q.val() == RequestStep::Transfer;
-        let transmits = third && (self.what.q.val() == bits::<3>(kind::SEND));
-        let responds = third && (self.what.q.val() == bits::<3>(kind::ANSWER));
+        let opens_row = works && (self.kind.q.val() == bits::<3>(kind::OPEN));
+        let finishes = works && (self.kind.q.val() == bits::<3>(kind::FINISH));
+        let faults = works && (self.kind.q.val() == bits::<3>(kind::FAULT));
+        let gets = works && (self.kind.q.val() == bits::<3>(kind::GOT));
+        let answers = works && (self.kind.q.val() == bits::<3>(kind::ANSWER));
+        let expires = works && (self.kind.q.val() == bits::<3>(kind::EXPIRE));
+        let posts = works && (self.kind.q.val() == bits::<3>(kind::POST));
+        let cuts = works && (self.kind.q.val() == bits::<3>(kind::SEND));
+        let transfers = self.step.q.val() == RequestStep::Transfer;
+        let transmits = transfers && (self.kind.q.val() == bits::<3>(kind::SEND));
+        let responds = transfers && (self.kind.q.val() == bits::<3>(kind::ANSWER));
 
         self.accept();
         // What is next
-        let left = self.busy.q.val() & self.errors.val() & !self.moving.val();
-        self.choose(left);
+        let ending_pairs = self.busy.q.val() & self.errors.val() & !self.moving.val();
+        self.choose(ending_pairs);
         // The row, and the command that it is about
         self.rows.read_address.next = self.show_pair.val();
         if reads {
@@ -263,181 +263,184 @@ impl Logic for Requester {
         }
         self.show_waits.next = reads;
         self.shown.next = self.rows.read_data.val();
-        let stored = self.rows.read_data.val();
-        let mut place = stored.oldest_at;
-        if self.what.q.val() == bits::<3>(kind::SEND) {
-            place = stored.cursor;
+        let stored_row = self.rows.read_data.val();
+        let mut entry_place = stored_row.oldest_at;
+        if self.kind.q.val() == bits::<3>(kind::SEND) {
+            entry_place = stored_row.cursor;
         }
-        if self.what.q.val() == bits::<3>(kind::FINISH) {
-            place = stored.head;
+        if self.kind.q.val() == bits::<3>(kind::FINISH) {
+            entry_place = stored_row.head;
         }
         if reads {
             self.step.d.next = RequestStep::Work;
-            self.row.d.next = stored;
-            self.base.d.next = stored.oldest;
+            self.row.d.next = stored_row;
+            self.base.d.next = stored_row.oldest;
             self.base_up.d.next = self.ups.val().get_bit(self.pair.q.val().index());
-            self.at.d.next = place;
+            self.at.d.next = entry_place;
         }
         self.table.at.next = self.at.q.val();
-        let now = self.row.q.val();
+        let current_row = self.row.q.val();
         let entry = self.table.found.val();
         let first = self.table.first_found.val();
         let behind = first + bit_cast::<24, 23>(entry.packets);
         let later = self.table.next_place.val();
-        let has_later = self.at.q.val() != now.tail;
+        let has_later = self.at.q.val() != current_row.tail;
         let is_up = self.ups.val().get_bit(self.pair.q.val().index());
-        let its = self.send.val();
+        let send_row = self.send.val();
         self.sends.next = opens_row || posts || cuts || transmits || answers;
         self.send_pair.next = self.pair.q.val();
 
         // A command is posted.
-        self.check_post(posts, transmits, responds, entry, its);
-        let wrong = self.check.code.val();
+        self.check_post(posts, transmits, responds, entry, send_row);
+        let wrong = self.command_check.code.val();
         let takes = posts && !wrong.any();
         self.table.write.next = takes;
-        self.table.entry.next = self.check.entry.val();
+        self.table.entry.next = self.command_check.entry.val();
         // The last command of an empty list is gone, and another list may have its place.
-        self.table.link.next = takes && now.entries.any();
-        self.table.link_from.next = now.tail;
+        self.table.link.next = takes && current_row.entries.any();
+        self.table.link_from.next = current_row.tail;
         self.table.link_to.next = self.table.free.val();
         if posts {
             self.posted.d.next = false;
         }
 
         // An answer: commands that it acknowledges are passed one after the other.
-        self.say.row.next = now;
-        self.say.origin.next = self.base.q.val();
-        self.say.was_up.next = self.base_up.q.val();
-        self.say.reply.next = self.reply.q.val();
-        self.say.entry.next = entry;
-        self.say.first.next = first;
-        let counts = answers && self.say.counts.val();
-        let passes = answers && self.say.passes.val();
-        let settles = answers && self.say.settles.val();
-        let expects = settles && self.say.expects.val() && is_up;
-        let moves = settles && self.say.moved.val();
-        let is_fatal = settles && self.say.fatal.val();
-        let rests = settles && self.say.rests.val() && is_up;
+        self.answer_step.row.next = current_row;
+        self.answer_step.origin.next = self.base.q.val();
+        self.answer_step.was_up.next = self.base_up.q.val();
+        self.answer_step.reply.next = self.reply.q.val();
+        self.answer_step.entry.next = entry;
+        self.answer_step.first.next = first;
+        let counts = answers && self.answer_step.counts.val();
+        let passes = answers && self.answer_step.passes.val();
+        let settles = answers && self.answer_step.settles.val();
+        let expects = settles && self.answer_step.expects.val() && is_up;
+        let moves = settles && self.answer_step.moved.val();
+        let is_fatal = settles && self.answer_step.fatal.val();
+        let rests = settles && self.answer_step.rests.val() && is_up;
 
         // A packet is cut: one that is sent, if its payload may still be read, or one whose
         // response came, if that may still be written.
-        self.cut_packet(answers, cuts, now, entry, first, its, expects);
-        let made = self.packet.q.val();
+        self.cut_packet(answers, cuts, current_row, entry, first, send_row, expects);
+        let prepared_packet = self.packet.q.val();
         let is_put = !entry.operation.any();
-        self.allow_packet(entry, made, is_put);
-        let is_gone = entry.memory && !self.allow.allowed.val();
+        self.allow_packet(entry, prepared_packet, is_put);
+        let is_gone = entry.memory && !self.region_check.allowed.val();
         let sent = transmits && self.head_ready.val() && !is_gone && is_up;
         self.head_valid.next = sent;
         // If another frame took the queue meanwhile, it is still this one's turn.
         self.choice.advance.next = sent;
         // The packet that fills the window, or half of it, asks for an ACK.
-        let asks = made.acknowledge || (is_put && self.flow.fills.val());
-        self.offer(now, entry, its, made, is_put, sent, asks);
-        self.resent.next = sent && (now.upcoming != now.top);
+        let asks = prepared_packet.acknowledge || (is_put && self.send_window.fills.val());
+        self.offer(current_row, entry, send_row, prepared_packet, is_put, sent, asks);
+        self.resent.next = sent && (current_row.upcoming != current_row.top);
 
         // A response that is due: as long as it must be, of the right kind, and at its place in its
         // READ, which begins there if it was sent again. All but the middle ones have an AETH.
-        let said = self.reply.q.val();
-        let has_place = said.atomic || ((said.ends == made.part_ends) && (said.begins || !made.part_begins));
-        let is_middle = !said.atomic && !said.begins && !said.ends;
-        let is_right = (said.atomic == entry.operation.get_bit(1))
-            && (said.bytes == made.bytes)
+        let taken_reply = self.reply.q.val();
+        let has_place = taken_reply.atomic
+            || ((taken_reply.ends == prepared_packet.part_ends)
+                && (taken_reply.begins || !prepared_packet.part_begins));
+        let is_middle = !taken_reply.atomic && !taken_reply.begins && !taken_reply.ends;
+        let is_right = (taken_reply.atomic == entry.operation.get_bit(1))
+            && (taken_reply.bytes == prepared_packet.bytes)
             && has_place
-            && (is_middle || !said.syndrome.get_bits::<3>(5).any());
+            && (is_middle || !taken_reply.syndrome.get_bits::<3>(5).any());
         let takes_it = responds && is_right && is_up && !is_gone;
         self.judged.next = responds || (answers && self.reply.q.val().response && !passes && !expects);
         self.lands.next = takes_it && entry.memory;
-        self.land_address.next = made.address;
+        self.land_address.next = prepared_packet.address;
         self.table.keep.next = takes_it && !entry.memory;
-        self.table.kept.next = self.say.value.val();
+        self.table.kept.next = self.answer_step.value.val();
         self.stray.next = (answers && !counts)
             || (settles && self.reply.q.val().response && !expects)
             || (responds && !is_right);
 
         // What takes its queue pair down: the command that fails is the oldest one, or that of a
         // payload that could not be read, unless it was acknowledged meanwhile.
-        let unread = self.broken.q.val();
-        let is_under_way = (unread.sequence - now.oldest) < (now.top - now.oldest);
+        let unread_payload = self.broken.q.val();
+        let is_under_way =
+            (unread_payload.sequence - current_row.oldest) < (current_row.top - current_row.oldest);
         let loses = faults && is_under_way && is_up;
-        let gives_up = expires && is_up && (now.retries >= bit_cast::<4, 3>(self.retries.val()));
+        let gives_up = expires && is_up && (current_row.retries >= bit_cast::<4, 3>(self.retries.val()));
         let repeats = expires && is_up && !gives_up;
         let refuses = is_gone && is_up && (transmits || (responds && is_right));
         let breaks = is_fatal || gives_up || refuses || loses;
-        let wakes = self.flow.is_resting.val();
+        let wakes = self.send_window.is_resting.val();
         self.timed_out.next = expires && is_up && !wakes;
         self.fails.next = breaks;
         self.fails_pair.next = self.pair.q.val();
 
         // The oldest command leaves the list: it is done, or its queue pair is down.
-        let mut is_here = !now.lost;
+        let mut is_here = !current_row.lost;
         if entry.memory {
-            is_here = !(now.got - behind).get_bit(23);
+            is_here = !(current_row.got - behind).get_bit(23);
         }
-        let is_done = (now.entries != now.open) && (is_put || is_here);
-        let is_down = left.get_bit(self.pair.q.val().index());
-        let removes = finishes && now.entries.any() && (is_done || is_down);
-        let is_cause = now.failed && (now.cause == self.at.q.val());
-        self.complete(posts, now, entry, wrong, is_put, is_done, removes, is_cause);
+        let is_done = (current_row.entries != current_row.open) && (is_put || is_here);
+        let is_down = ending_pairs.get_bit(self.pair.q.val().index());
+        let removes = finishes && current_row.entries.any() && (is_done || is_down);
+        let is_cause = current_row.failed && (current_row.cause == self.at.q.val());
+        self.complete(posts, current_row, entry, wrong, is_put, is_done, removes, is_cause);
         // What becomes of the row
-        self.change.row.next = now;
-        self.change.pair.next = its;
-        self.change.at.next = self.at.q.val();
-        self.change.is_put.next = is_put;
-        self.change.behind.next = behind;
-        self.change.later.next = later;
-        self.change.has_later.next = has_later;
-        self.change.packet.next = made;
-        self.change.opens.next = opens_row;
-        self.change.takes.next = takes;
-        self.change.free.next = self.table.free.val();
-        self.change.sent.next = sent;
-        self.change.passes.next = passes;
-        self.change.settles.next = settles;
-        self.change.oldest.next = self.say.oldest.val();
-        self.change.origin.next = self.base.q.val();
-        self.change.moved.next = self.say.moved.val();
-        self.change.gap.next = self.say.gap.val();
-        self.change.naks.next = self.say.repeats.val() || self.say.rests.val();
-        self.change.lands.next = takes_it;
-        self.change.gets.next = gets;
-        self.change.arrived.next = self.arrived.q.val();
-        self.change.repeats.next = repeats;
-        self.change.breaks.next = breaks;
-        self.change.is_fatal.next = is_fatal;
-        self.change.gives_up.next = gives_up;
-        self.change.loses.next = loses;
-        self.change.lost_at.next = unread.place;
-        self.change.removes.next = removes;
-        self.change.is_done.next = is_done;
-        self.change.is_cause.next = is_cause;
-        let changed = self.change.changed.val();
+        self.row_step.row.next = current_row;
+        self.row_step.pair.next = send_row;
+        self.row_step.at.next = self.at.q.val();
+        self.row_step.is_put.next = is_put;
+        self.row_step.behind.next = behind;
+        self.row_step.later.next = later;
+        self.row_step.has_later.next = has_later;
+        self.row_step.packet.next = prepared_packet;
+        self.row_step.opens.next = opens_row;
+        self.row_step.takes.next = takes;
+        self.row_step.free.next = self.table.free.val();
+        self.row_step.sent.next = sent;
+        self.row_step.passes.next = passes;
+        self.row_step.settles.next = settles;
+        self.row_step.oldest.next = self.answer_step.oldest.val();
+        self.row_step.origin.next = self.base.q.val();
+        self.row_step.moved.next = self.answer_step.moved.val();
+        self.row_step.gap.next = self.answer_step.gap.val();
+        self.row_step.naks.next = self.answer_step.repeats.val() || self.answer_step.rests.val();
+        self.row_step.lands.next = takes_it;
+        self.row_step.gets.next = gets;
+        self.row_step.arrived.next = self.arrived.q.val();
+        self.row_step.repeats.next = repeats;
+        self.row_step.breaks.next = breaks;
+        self.row_step.is_fatal.next = is_fatal;
+        self.row_step.gives_up.next = gives_up;
+        self.row_step.loses.next = loses;
+        self.row_step.lost_at.next = unread_payload.place;
+        self.row_step.removes.next = removes;
+        self.row_step.is_done.next = is_done;
+        self.row_step.is_cause.next = is_cause;
+        let changed = self.row_step.changed.val();
         self.note_opening(opens_row);
         // The window
         let advances = moves || takes_it;
-        connect!(self.window, self.flow.window);
-        connect!(self.timers.time, self.flow.time);
-        self.flow.pair.next = self.pair.q.val();
-        self.flow.mtu.next = its.mtu;
-        self.flow.oldest.next = changed.oldest;
-        self.flow.upcoming.next = changed.upcoming;
-        self.flow.top.next = changed.top;
-        self.flow.opens.next = opens_row;
-        self.flow.sent.next = sent;
-        self.flow.number.next = now.upcoming;
-        self.flow.fresh.next = now.upcoming == now.top;
-        self.flow.asks.next = asks || !is_put;
-        self.flow.moves.next = advances;
-        self.flow.loses.next = self.change.loses_some.val() && !rests;
-        self.flow.expires.next = repeats && !wakes;
-        self.flow.wakes.next = repeats;
-        self.flow.rests.next = rests;
-        self.flow.under_way.next = now.upcoming - now.oldest;
+        connect!(self.window, self.send_window.window);
+        connect!(self.timers.time, self.send_window.time);
+        self.send_window.pair.next = self.pair.q.val();
+        self.send_window.mtu.next = send_row.mtu;
+        self.send_window.oldest.next = changed.oldest;
+        self.send_window.upcoming.next = changed.upcoming;
+        self.send_window.top.next = changed.top;
+        self.send_window.opens.next = opens_row;
+        self.send_window.sent.next = sent;
+        self.send_window.number.next = current_row.upcoming;
+        self.send_window.fresh.next = current_row.upcoming == current_row.top;
+        self.send_window.asks.next = asks || !is_put;
+        self.send_window.moves.next = advances;
+        self.send_window.loses.next = self.row_step.loses_some.val() && !rests;
+        self.send_window.expires.next = repeats && !wakes;
+        self.send_window.wakes.next = repeats;
+        self.send_window.rests.next = rests;
+        self.send_window.under_way.next = current_row.upcoming - current_row.oldest;
 
-        self.number_first(now, behind, later, has_later, takes);
+        self.number_first(current_row, behind, later, has_later, takes);
         // An answer goes on with the next command, and so does the end of commands; all else ends.
         let continues = passes || removes;
         self.table.read.next = reads || continues;
-        self.table.read_place.next = place;
+        self.table.read_place.next = entry_place;
         if continues {
             self.at.d.next = later;
             self.table.read_place.next = later;
@@ -445,7 +448,7 @@ impl Logic for Requester {
         if continues || expects {
             self.row.d.next = changed;
         }
-        let ends = (works && !cuts && !continues && !expects) || third;
+        let ends = (works && !cuts && !continues && !expects) || transfers;
         if ends {
             self.step.d.next = RequestStep::Choose;
         }
@@ -455,7 +458,7 @@ impl Logic for Requester {
         self.rows.write_enable.next = writes;
         self.rows.write_address.next = self.pair.q.val();
         self.rows.write_data.next = changed;
-        let may_send = self.change.may_send.val() && self.flow.may_send.val();
+        let may_send = self.row_step.may_send.val() && self.send_window.may_send.val();
         let mut may_end = self.finishing.q.val();
         if writes {
             self.sendable.d.next = self.sendable.q.val().replace_bit(self.pair.q.val().index(), may_send);
@@ -466,18 +469,18 @@ impl Logic for Requester {
         self.finishing.d.next = may_end;
         self.list();
         // The timer runs while a packet is without an answer.
-        connect!(self.flow.patience, self.timers.patience);
+        connect!(self.send_window.patience, self.timers.patience);
         self.timers.rest.next = rests;
-        self.timers.rest_code.next = said.syndrome.get_bits::<5>(0);
+        self.timers.rest_code.next = taken_reply.syndrome.get_bits::<5>(0);
         let stands = self.timers.runs.val().get_bit(self.pair.q.val().index());
         self.timers.pair.next = self.pair.q.val();
         self.timers.doublings.next = changed.retries.get_bits::<3>(0);
-        let begins = (sent && !stands) || (advances && self.change.waits.val()) || repeats || rests;
+        let begins = (sent && !stands) || (advances && self.row_step.waits.val()) || repeats || rests;
         self.timers.start.next = begins && !breaks;
         self.timers.stop.next = breaks
             || (removes && is_down)
             || opens_row
-            || (advances && !self.change.waits.val())
+            || (advances && !self.row_step.waits.val())
             || (expires && !is_up);
     }
 }

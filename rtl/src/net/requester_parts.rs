@@ -20,10 +20,10 @@ impl Requester {
 
     /// What is next.
     #[hdl_gen]
-    pub(super) fn choose(&mut self, left: Bits<16>) {
+    pub(super) fn choose(&mut self, ending_pairs: Bits<16>) {
         self.choice.enable.next = self.step.q.val() == RequestStep::Choose;
         self.choice.opening.next = self.opening.q.val();
-        self.choice.finishing.next = self.finishing.q.val() | left;
+        self.choice.finishing.next = self.finishing.q.val() | ending_pairs;
         self.choice.sendable.next = self.sendable.q.val() & self.ups.val() & !self.opening.q.val();
         connect!(self.head_ready, self.choice.head_ready);
         connect!(self.fault_valid, self.choice.fault_valid);
@@ -42,7 +42,7 @@ impl Requester {
         connect!(self.wants, self.choice.wants);
         if self.choice.any.val() {
             self.step.d.next = RequestStep::Read;
-            self.what.d.next = self.choice.kind.val();
+            self.kind.d.next = self.choice.kind.val();
             self.pair.d.next = self.choice.pair.val();
             self.reply.d.next = self.answer.val();
             self.broken.d.next = self.fault.val();
@@ -58,13 +58,14 @@ impl Requester {
         transmits: Bit,
         responds: Bit,
         entry: WorkEntry,
-        its: SendPair,
+        send_row: SendPair,
     ) {
-        self.check.command.next = self.posted_command.q.val();
-        self.check.pair.next = its;
+        self.command_check.command.next = self.posted_command.q.val();
+        self.command_check.pair.next = send_row;
         // One that just goes up has no row yet: the command was posted before.
-        self.check.pair.next.up = its.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
-        self.check.region.next = self.region.val();
+        self.command_check.pair.next.up =
+            send_row.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
+        self.command_check.region.next = self.region.val();
         self.looks.next = posts || transmits || responds;
         self.region_index.next = entry.region;
         if posts {
@@ -78,18 +79,18 @@ impl Requester {
         &mut self,
         answers: Bit,
         cuts: Bit,
-        now: RequestRow,
+        current_row: RequestRow,
         entry: WorkEntry,
         first: Bits<24>,
-        its: SendPair,
+        send_row: SendPair,
         expects: Bit,
     ) {
-        self.cut.entry.next = entry;
-        self.cut.number.next = now.upcoming - first;
+        self.packet_cut.entry.next = entry;
+        self.packet_cut.number.next = current_row.upcoming - first;
         if answers {
-            self.cut.number.next = now.oldest - first;
+            self.packet_cut.number.next = current_row.oldest - first;
         }
-        self.cut.mtu.next = its.mtu;
+        self.packet_cut.mtu.next = send_row.mtu;
         // A quarter of the window
         let mut read_log2 = bits::<2>(0);
         for i in 3..6 {
@@ -97,62 +98,62 @@ impl Requester {
                 read_log2 = bits::<2>(i as u64 - 2);
             }
         }
-        self.cut.read_log2.next = read_log2;
-        self.cut.base.next = its.base;
-        self.cut.key.next = its.key;
+        self.packet_cut.read_log2.next = read_log2;
+        self.packet_cut.base.next = send_row.base;
+        self.packet_cut.key.next = send_row.key;
         if cuts || expects {
             self.step.d.next = RequestStep::Transfer;
-            self.packet.d.next = self.cut.packet.val();
+            self.packet.d.next = self.packet_cut.packet.val();
         }
     }
 
     /// Whether its payload may be read, or written.
     #[hdl_gen]
-    pub(super) fn allow_packet(&mut self, entry: WorkEntry, made: CommandPacket, is_put: Bit) {
-        self.allow.region.next = self.region.val();
-        self.allow.domain.next = entry.domain;
-        self.allow.rights.next = bits::<5>(access::LOCAL_WRITE);
+    pub(super) fn allow_packet(&mut self, entry: WorkEntry, prepared_packet: CommandPacket, is_put: Bit) {
+        self.region_check.region.next = self.region.val();
+        self.region_check.domain.next = entry.domain;
+        self.region_check.rights.next = bits::<5>(access::LOCAL_WRITE);
         if is_put {
-            self.allow.rights.next = bits::<5>(access::LOCAL_READ);
+            self.region_check.rights.next = bits::<5>(access::LOCAL_READ);
         }
-        self.allow.address.next = made.address;
-        self.allow.bytes.next = bit_cast::<32, 13>(made.bytes);
+        self.region_check.address.next = prepared_packet.address;
+        self.region_check.bytes.next = bit_cast::<32, 13>(prepared_packet.bytes);
     }
 
     /// The headers and the payload of the packet that is sent.
     #[hdl_gen]
     pub(super) fn offer(
         &mut self,
-        now: RequestRow,
+        current_row: RequestRow,
         entry: WorkEntry,
-        its: SendPair,
-        made: CommandPacket,
+        send_row: SendPair,
+        prepared_packet: CommandPacket,
         is_put: Bit,
         sent: Bit,
         asks: Bit,
     ) {
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
-        self.head.next.mac = its.mac;
-        self.head.next.ip = its.ip;
-        self.head.next.opcode = made.opcode;
+        self.head.next.mac = send_row.mac;
+        self.head.next.ip = send_row.ip;
+        self.head.next.opcode = prepared_packet.opcode;
         self.head.next.acknowledge = asks;
-        self.head.next.remote = its.remote;
-        self.head.next.sequence = now.upcoming;
-        self.head.next.extension = made.extension;
-        self.head.next.extension_words = made.extension_words;
+        self.head.next.remote = send_row.remote;
+        self.head.next.sequence = current_row.upcoming;
+        self.head.next.extension = prepared_packet.extension;
+        self.head.next.extension_words = prepared_packet.extension_words;
         self.head.next.bytes = bits::<13>(0);
         if is_put {
-            self.head.next.bytes = made.bytes;
+            self.head.next.bytes = prepared_packet.bytes;
         }
         self.source_valid.next = sent && is_put;
         self.source.next.memory = entry.memory;
         self.source.next.data = entry.data;
         if entry.memory {
-            self.source.next.data = bit_cast::<128, 32>(made.address);
+            self.source.next.data = bit_cast::<128, 32>(prepared_packet.address);
         }
-        self.source.next.bytes = made.bytes;
+        self.source.next.bytes = prepared_packet.bytes;
         self.source.next.pair = self.pair.q.val();
-        self.source.next.sequence = now.upcoming;
+        self.source.next.sequence = current_row.upcoming;
         self.source.next.place = self.at.q.val();
         self.source.next.response = false;
     }
@@ -162,7 +163,7 @@ impl Requester {
     pub(super) fn complete(
         &mut self,
         posts: Bit,
-        now: RequestRow,
+        current_row: RequestRow,
         entry: WorkEntry,
         wrong: Bits<8>,
         is_put: Bit,
@@ -186,7 +187,7 @@ impl Requester {
         if removes {
             self.completed_code.next = bits::<8>(code::DOWN);
             if is_cause {
-                self.completed_code.next = now.code;
+                self.completed_code.next = current_row.code;
             }
             if is_done {
                 self.completed_code.next = bits::<8>(code::DONE);
@@ -212,19 +213,19 @@ impl Requester {
     #[hdl_gen]
     pub(super) fn number_first(
         &mut self,
-        now: RequestRow,
+        current_row: RequestRow,
         behind: Bits<24>,
         later: Bits<12>,
         has_later: Bit,
         takes: Bit,
     ) {
         // Its first packet: behind those of the command before, or the next one of all.
-        self.table.begin.next = (takes && !now.more) || (self.change.moves_on.val() && has_later);
+        self.table.begin.next = (takes && !current_row.more) || (self.row_step.moves_on.val() && has_later);
         self.table.begin_place.next = later;
         self.table.first.next = behind;
         if takes {
             self.table.begin_place.next = self.table.free.val();
-            self.table.first.next = now.upcoming;
+            self.table.first.next = current_row.upcoming;
         }
     }
 

@@ -137,7 +137,7 @@ pub struct Responder {
     /// The queue pair of which a READ is taken, or a response or a NAK sent.
     pub held: Signal<Out, Bits<16>>,
     turns: RoundRobin,
-    allow: RegionCheck,
+    region_check: RegionCheck,
     jobs: RamSync<ReadJob, 8>,
     /// Responses of each that are to be sent.
     limits: RamAsync<Bits<23>, 8>,
@@ -151,19 +151,19 @@ pub struct Responder {
     refuses: Register<Bit>,
     pair: Register<Bits<4>>,
     row: Register<JobRow>,
-    whose: Register<SendPair>,
+    peer_row: Register<SendPair>,
     answer: Register<AnswerMark>,
     /// The READ that is sent.
-    what: Register<ReadJob>,
+    read_job: Register<ReadJob>,
     limit: Register<Bits<23>>,
 }
 
 impl Responder {
     /// What is next: faults, READs that came, responses.
     #[hdl_gen]
-    fn choose(&mut self, chooses: Bit, here: Bits<16>) {
+    fn choose(&mut self, chooses: Bit, ready_pairs: Bits<16>) {
         // What is next: faults, READs that came, responses
-        self.turns.request.next = bit_cast::<32, 16>(here);
+        self.turns.request.next = bit_cast::<32, 16>(ready_pairs);
         self.fault_ready.next = chooses;
         if chooses {
             if self.fault_valid.val() {
@@ -192,64 +192,65 @@ impl Logic for Responder {
     fn update(&mut self) {
         let chooses = self.step.q.val() == ResponderStep::Choose;
         let reads = self.step.q.val() == ResponderStep::Read;
-        let is_second = self.step.q.val() == ResponderStep::Look;
-        let is_third = self.step.q.val() == ResponderStep::Act;
-        let its = self.pair.q.val();
-        let ring = bit_cast::<8, 4>(its) << 4;
-        let here = self.busy.q.val() & self.ups.val();
-        let mut has = here;
-        let mut filled = self.full.q.val();
-        let work = self.what.q.val();
+        let is_look = self.step.q.val() == ResponderStep::Look;
+        let is_act = self.step.q.val() == ResponderStep::Act;
+        let selected_pair = self.pair.q.val();
+        let ring = bit_cast::<8, 4>(selected_pair) << 4;
+        let ready_pairs = self.busy.q.val() & self.ups.val();
+        let mut busy_after = ready_pairs;
+        let mut full_after = self.full.q.val();
+        let current_job = self.read_job.q.val();
 
-        self.choose(chooses, here);
+        self.choose(chooses, ready_pairs);
         // The row, and the READ that is looked at: the newest if one is taken, else the oldest
-        self.rows.read_address.next = its;
-        let stored = self.rows.read_data.val();
-        let is_there = here.get_bit(its.index());
-        let mut jobs_in = stored.count;
+        self.rows.read_address.next = selected_pair;
+        let stored_row = self.rows.read_data.val();
+        let is_there = ready_pairs.get_bit(selected_pair.index());
+        let mut jobs_in = stored_row.count;
         if !is_there {
             jobs_in = bits::<5>(0);
         }
-        let mut newest = stored.head + jobs_in.get_bits::<4>(0) - bits::<4>(1);
+        let mut newest = stored_row.head + jobs_in.get_bits::<4>(0) - bits::<4>(1);
         if !self.takes.q.val() {
-            newest = stored.head;
+            newest = stored_row.head;
         }
         if reads {
             self.step.d.next = ResponderStep::Look;
-            self.row.d.next = stored;
+            self.row.d.next = stored_row;
             self.row.d.next.count = jobs_in;
             if !jobs_in.any() {
                 self.row.d.next.sent = bits::<23>(0);
             }
         }
-        let now = self.row.q.val();
-        let last_place = now.head + now.count.get_bits::<4>(0) - bits::<4>(1);
-        let mut at_place = now.head;
+        let current_row = self.row.q.val();
+        let last_place = current_row.head + current_row.count.get_bits::<4>(0) - bits::<4>(1);
+        let mut at_place = current_row.head;
         if self.takes.q.val() {
             at_place = last_place;
         }
-        let at = ring | bit_cast::<8, 4>(at_place);
-        self.limits.read_address.next = at;
-        let rest = self.limits.read_data.val();
+        let job_place = ring | bit_cast::<8, 4>(at_place);
+        self.limits.read_address.next = job_place;
+        let unsent = self.limits.read_data.val();
         let found = self.jobs.read_data.val();
 
         // A READ that the peer went back to: those behind it are gone, the one that it is a part of
         // ends before it.
-        let comes = self.job.val();
-        let behind = comes.sequence - found.sequence;
+        let new_job = self.job.val();
+        let behind = new_job.sequence - found.sequence;
         let is_behind = behind.any() && !behind.get_bit(23);
         // Its queue pair may go down in the meantime, and another one follow.
-        let is_its = self.job_valid.val() && (comes.pair == its);
-        let backs = is_second && self.takes.q.val() && is_its && comes.back && now.count.any();
+        let is_selected = self.job_valid.val() && (new_job.pair == selected_pair);
+        let backs = is_look && self.takes.q.val() && is_selected && new_job.back && current_row.count.any();
         let drops = backs && !is_behind;
-        let cuts = backs && is_behind && (behind < bit_cast::<24, 23>(rest));
-        let is_through = (now.count == bits::<5>(1)) && (now.sent >= behind.get_bits::<23>(0));
+        let cuts = backs && is_behind && (behind < bit_cast::<24, 23>(unsent));
+        let is_through =
+            (current_row.count == bits::<5>(1)) && (current_row.sent >= behind.get_bits::<23>(0));
         self.limits.write_enable.next = cuts;
-        self.limits.write_address.next = at;
+        self.limits.write_address.next = job_place;
         self.limits.write_data.next = behind.get_bits::<23>(0);
-        let mut fewer = now.count;
+        let mut fewer = current_row.count;
         if drops || (cuts && is_through) {
-            fewer = now.count - bits::<5>(1);
+            fewer = current_row.count - bits::<5>(1);
         }
         if backs {
             self.row.d.next.count = fewer;
@@ -257,72 +258,73 @@ impl Logic for Responder {
                 self.row.d.next.sent = bits::<23>(0);
             }
         }
-        let before_it = now.head + fewer.get_bits::<4>(0) - bits::<4>(1);
+        let place_before = current_row.head + fewer.get_bits::<4>(0) - bits::<4>(1);
         let goes_on = drops && fewer.any();
         self.jobs.read_enable.next = reads || goes_on;
         self.jobs.read_address.next = ring | bit_cast::<8, 4>(newest);
         if goes_on {
-            self.jobs.read_address.next = ring | bit_cast::<8, 4>(before_it);
+            self.jobs.read_address.next = ring | bit_cast::<8, 4>(place_before);
         }
-        if is_second && self.takes.q.val() && !goes_on {
+        if is_look && self.takes.q.val() && !goes_on {
             self.step.d.next = ResponderStep::Act;
         }
-        let is_lost = (is_second || is_third) && self.takes.q.val() && !self.refuses.q.val() && !is_its;
+        let is_lost = (is_look || is_act) && self.takes.q.val() && !self.refuses.q.val() && !is_selected;
 
         // It is taken.
-        let enters = is_third && self.takes.q.val() && !self.refuses.q.val() && is_its;
-        let fits = comes.serve && !now.count.get_bit(4);
+        let enters = is_act && self.takes.q.val() && !self.refuses.q.val() && is_selected;
+        let fits = new_job.serve && !current_row.count.get_bit(4);
         self.job_ready.next = enters;
-        let free_place = now.head + now.count.get_bits::<4>(0);
+        let free_place = current_row.head + current_row.count.get_bits::<4>(0);
         self.jobs.write_enable.next = enters && fits;
         self.jobs.write_address.next = ring | bit_cast::<8, 4>(free_place);
-        self.jobs.write_data.next = comes;
+        self.jobs.write_data.next = new_job;
         if enters && fits {
             self.limits.write_enable.next = true;
             self.limits.write_address.next = ring | bit_cast::<8, 4>(free_place);
-            self.limits.write_data.next = comes.packets;
+            self.limits.write_data.next = new_job.packets;
         }
 
         // A response: the row of its queue pair is kept, its region is looked at while it is
         // offered.
-        let prepares = is_second && !self.takes.q.val();
+        let prepares = is_look && !self.takes.q.val();
         self.sends.next = prepares && self.row_free.val();
-        self.send_pair.next = its;
+        self.send_pair.next = selected_pair;
         if prepares {
             if self.row_free.val() {
-                self.whose.d.next = self.send.val();
-                self.what.d.next = found;
-                self.limit.d.next = rest;
+                self.peer_row.d.next = self.send.val();
+                self.read_job.d.next = found;
+                self.limit.d.next = unsent;
                 self.step.d.next = ResponderStep::Act;
             }
             if !is_there {
                 self.step.d.next = ResponderStep::Choose;
             }
         }
-        let peer = self.whose.q.val();
-        let offset = bit_cast::<32, 23>(now.sent) << peer.mtu;
-        let is_first = !now.sent.any();
-        let is_last = now.sent + bits::<23>(1) == work.packets;
+        let peer = self.peer_row.q.val();
+        let offset = bit_cast::<32, 23>(current_row.sent) << peer.mtu;
+        let is_first = !current_row.sent.any();
+        let is_last = current_row.sent + bits::<23>(1) == current_job.packets;
         let mut size = bits::<13>(1) << peer.mtu;
         if is_last {
-            size = (work.bytes - offset).get_bits::<13>(0);
+            size = (current_job.bytes - offset).get_bits::<13>(0);
         }
-        if work.atomic {
+        if current_job.atomic {
             size = bits::<13>(0);
         }
-        let responds = is_third && !self.takes.q.val() && !self.refuses.q.val();
+        let responds = is_act && !self.takes.q.val() && !self.refuses.q.val();
         let looks_now = responds && self.region_free.val() && is_there;
         self.looks.next = looks_now;
-        self.region_index.next = work.key.get_bits::<4>(0);
-        self.allow.region.next = self.region.val();
-        self.allow.domain.next = peer.domain;
-        self.allow.rights.next = bits::<5>(access::REMOTE_READ);
-        self.allow.address.next = work.address + offset;
-        self.allow.bytes.next = bit_cast::<32, 13>(size);
-        let is_allowed = !size.any() || (self.allow.allowed.val() && (self.region.val().key == work.key));
+        self.region_index.next = current_job.key.get_bits::<4>(0);
+        self.region_check.region.next = self.region.val();
+        self.region_check.domain.next = peer.domain;
+        self.region_check.rights.next = bits::<5>(access::REMOTE_READ);
+        self.region_check.address.next = current_job.address + offset;
+        self.region_check.bytes.next = bit_cast::<32, 13>(size);
+        let is_allowed =
+            !size.any() || (self.region_check.allowed.val() && (self.region.val().key == current_job.key));
         let offers = looks_now && is_allowed;
         self.head_valid.next = offers;
-        self.head.next.queue_pair = bit_cast::<5, 4>(its);
+        self.head.next.queue_pair = bit_cast::<5, 4>(selected_pair);
         self.head.next.mac = peer.mac;
         self.head.next.ip = peer.ip;
         self.head.next.opcode = bits::<8>(opcode::RC_RDMA_READ_RESPONSE_MIDDLE);
@@ -337,93 +339,96 @@ impl Logic for Responder {
         }
         self.head.next.acknowledge = false;
         self.head.next.remote = peer.remote;
-        self.head.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
+        self.head.next.sequence = current_job.sequence + bit_cast::<24, 23>(current_row.sent);
         self.head.next.extension = bits::<224>(0);
         self.head.next.extension_words = bits::<3>(header_words::NONE);
         if is_first || is_last {
             self.head.next.extension = (bit_cast::<224, 8>(bits::<8>(syndrome::ACK)) << 216)
-                | (bit_cast::<224, 24>(work.message) << 192);
+                | (bit_cast::<224, 24>(current_job.message) << 192);
             self.head.next.extension_words = bits::<3>(header_words::AETH);
         }
-        if work.atomic {
+        if current_job.atomic {
             self.head.next.opcode = bits::<8>(opcode::RC_ATOMIC_ACKNOWLEDGE);
             self.head.next.extension = (bit_cast::<224, 8>(bits::<8>(syndrome::ACK)) << 216)
-                | (bit_cast::<224, 24>(work.message) << 192)
-                | (bit_cast::<224, 32>(work.bytes) << 160)
-                | (bit_cast::<224, 32>(work.address) << 128);
+                | (bit_cast::<224, 24>(current_job.message) << 192)
+                | (bit_cast::<224, 32>(current_job.bytes) << 160)
+                | (bit_cast::<224, 32>(current_job.address) << 128);
             self.head.next.extension_words = bits::<3>(header_words::ATOMIC_ACKNOWLEDGE);
         }
         self.head.next.bytes = size;
         self.source_valid.next = size.any();
         self.source.next.memory = true;
-        self.source.next.data =
-            bit_cast::<128, 32>(work.address + offset) | (bit_cast::<128, 24>(work.message) << 32);
+        self.source.next.data = bit_cast::<128, 32>(current_job.address + offset)
+            | (bit_cast::<128, 24>(current_job.message) << 32);
         self.source.next.bytes = size;
-        self.source.next.pair = its;
-        self.source.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
+        self.source.next.pair = selected_pair;
+        self.source.next.sequence = current_job.sequence + bit_cast::<24, 23>(current_row.sent);
         self.source.next.place = bits::<12>(0);
         self.source.next.response = true;
         let sent = offers && self.head_taken.val();
-        let ends_it = sent && (now.sent + bits::<23>(1) == self.limit.q.val());
+        let ends_it = sent && (current_row.sent + bits::<23>(1) == self.limit.q.val());
         self.turns.advance.next = sent;
         if looks_now && !is_allowed {
             self.refuses.d.next = true;
-            self.answer.d.next.pair = its;
-            self.answer.d.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
+            self.answer.d.next.pair = selected_pair;
+            self.answer.d.next.sequence = current_job.sequence + bit_cast::<24, 23>(current_row.sent);
             self.answer.d.next.nak = bits::<3>(nak::REMOTE_ACCESS_ERROR);
-            self.answer.d.next.message = work.message;
+            self.answer.d.next.message = current_job.message;
         } else if responds && (sent || self.job_valid.val() || self.fault_valid.val() || !is_there) {
             self.step.d.next = ResponderStep::Choose;
         }
 
         // A NAK
-        let tells = is_third && self.refuses.q.val();
-        let is_gone = !self.ups.val().get_bit(its.index());
+        let tells = is_act && self.refuses.q.val();
+        let is_gone = !self.ups.val().get_bit(selected_pair.index());
         self.refuse_valid.next = tells && !is_gone;
         self.refuse.next = self.answer.q.val();
         self.refuse.next.answers = true;
         let told = tells && self.refuse_ready.val() && !is_gone;
         self.closes.next = told;
-        self.closes_pair.next = its;
+        self.closes_pair.next = selected_pair;
         if tells && (told || is_gone) {
             self.step.d.next = ResponderStep::Choose;
             self.refuses.d.next = false;
-            has = has.replace_bit(its.index(), false);
-            filled = filled.replace_bit(its.index(), false);
+            busy_after = busy_after.replace_bit(selected_pair.index(), false);
+            full_after = full_after.replace_bit(selected_pair.index(), false);
         }
 
         // What becomes of the row
         let writes = enters || sent;
         self.rows.write_enable.next = writes;
-        self.rows.write_address.next = its;
-        self.rows.write_data.next = now;
-        let mut after = now.count;
+        self.rows.write_address.next = selected_pair;
+        self.rows.write_data.next = current_row;
+        let mut after = current_row.count;
         if enters && fits {
-            after = now.count + bits::<5>(1);
+            after = current_row.count + bits::<5>(1);
         }
         if sent {
-            self.rows.write_data.next.sent = now.sent + bits::<23>(1);
+            self.rows.write_data.next.sent = current_row.sent + bits::<23>(1);
         }
         if ends_it {
-            after = now.count - bits::<5>(1);
+            after = current_row.count - bits::<5>(1);
             self.rows.write_data.next.sent = bits::<23>(0);
-            self.rows.write_data.next.head = now.head + bits::<4>(1);
+            self.rows.write_data.next.head = current_row.head + bits::<4>(1);
         }
         self.rows.write_data.next.count = after;
         if enters || is_lost {
             self.step.d.next = ResponderStep::Choose;
         }
         if writes {
-            has = has.replace_bit(its.index(), after.any() && self.ups.val().get_bit(its.index()));
-            filled = filled.replace_bit(its.index(), after.get_bit(4));
+            busy_after = busy_after.replace_bit(
+                selected_pair.index(),
+                after.any() && self.ups.val().get_bit(selected_pair.index()),
+            );
+            full_after = full_after.replace_bit(selected_pair.index(), after.get_bit(4));
         }
-        self.busy.d.next = has;
-        self.full.d.next = filled & has;
+        self.busy.d.next = busy_after;
+        self.full.d.next = full_after & busy_after;
         self.room.next = !(self.full.q.val() & self.busy.q.val());
         self.pairs.next = self.busy.q.val();
         self.held.next = bits::<16>(0);
         if !chooses {
-            self.held.next = bits::<16>(1) << its;
+            self.held.next = bits::<16>(1) << selected_pair;
         }
     }
 }

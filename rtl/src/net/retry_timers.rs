@@ -39,7 +39,7 @@ pub struct RetryTimers {
     pub expired: Signal<Out, Bit>,
     /// Queue pair whose timer expired.
     pub expired_pair: Signal<Out, Bits<4>>,
-    now: Register<Bits<32>>,
+    cycle: Register<Bits<32>>,
     running: Register<Bits<16>>,
     ends: RamAsync<Bits<32>, 4>,
     looked_at: Register<Bits<4>>,
@@ -48,8 +48,8 @@ pub struct RetryTimers {
 impl Logic for RetryTimers {
     #[hdl_gen]
     fn update(&mut self) {
-        self.now.d.next = self.now.q.val() + bits::<32>(1);
-        self.time.next = self.now.q.val().get_bits::<24>(0);
+        self.cycle.d.next = self.cycle.q.val() + bits::<32>(1);
+        self.time.next = self.cycle.q.val().get_bits::<24>(0);
         let mut once = self.timeout.val();
         if self.patience.val() > once {
             once = self.patience.val();
@@ -68,7 +68,7 @@ impl Logic for RetryTimers {
         }
         self.ends.write_enable.next = self.start.val();
         self.ends.write_address.next = self.pair.val();
-        self.ends.write_data.next = self.now.q.val() + cycles;
+        self.ends.write_data.next = self.cycle.q.val() + cycles;
         let mut marks = self.running.q.val();
         if self.start.val() || self.stop.val() {
             marks = marks.replace_bit(self.pair.val().index(), self.start.val());
@@ -77,7 +77,7 @@ impl Logic for RetryTimers {
         self.runs.next = self.running.q.val();
 
         self.ends.read_address.next = self.looked_at.q.val();
-        let left = self.ends.read_data.val() - self.now.q.val();
+        let left = self.ends.read_data.val() - self.cycle.q.val();
         let is_over =
             self.running.q.val().get_bit(self.looked_at.q.val().index()) && (left.get_bit(31) || !left.any());
         self.expired.next = is_over;

@@ -100,18 +100,18 @@ pub struct RowStep {
 impl Logic for RowStep {
     #[hdl_gen]
     fn update(&mut self) {
-        let now = self.row.val();
-        let made = self.packet.val();
+        let current_row = self.row.val();
+        let prepared_packet = self.packet.val();
         let start = self.origin.val();
         let moves = self.settles.val() && self.moved.val();
         let is_gap = self.settles.val() && self.gap.val();
-        let falls_back = (self.settles.val() && self.naks.val()) || (is_gap && (moves || !now.gap));
-        let catches_up = self.settles.val() && ((now.upcoming - start) < (self.oldest.val() - start));
-        let follows = now.upcoming + bit_cast::<24, 4>(made.numbers);
-        let next_oldest = now.oldest + bits::<24>(1);
+        let falls_back = (self.settles.val() && self.naks.val()) || (is_gap && (moves || !current_row.gap));
+        let catches_up = self.settles.val() && ((current_row.upcoming - start) < (self.oldest.val() - start));
+        let follows = current_row.upcoming + bit_cast::<24, 4>(prepared_packet.numbers);
+        let next_oldest = current_row.oldest + bits::<24>(1);
         let is_its_last = next_oldest == self.behind.val();
 
-        self.after.next = now;
+        self.after.next = current_row;
         if self.opens.val() {
             self.after.next.oldest = self.pair.val().sequence;
             self.after.next.upcoming = self.pair.val().sequence;
@@ -128,29 +128,29 @@ impl Logic for RowStep {
             self.after.next.retries = bits::<4>(0);
         }
         if self.takes.val() {
-            if !now.entries.any() {
+            if !current_row.entries.any() {
                 self.after.next.head = self.free.val();
             }
-            if !now.open.any() {
+            if !current_row.open.any() {
                 self.after.next.oldest_at = self.free.val();
             }
-            if !now.more {
+            if !current_row.more {
                 self.after.next.cursor = self.free.val();
             }
             self.after.next.tail = self.free.val();
             self.after.next.more = true;
-            self.after.next.entries = now.entries + bits::<13>(1);
-            self.after.next.open = now.open + bits::<13>(1);
+            self.after.next.entries = current_row.entries + bits::<13>(1);
+            self.after.next.open = current_row.open + bits::<13>(1);
         }
         if self.sent.val() {
             self.after.next.upcoming = follows;
-            if now.upcoming == now.top {
+            if current_row.upcoming == current_row.top {
                 self.after.next.top = follows;
             }
             if !self.is_put.val() {
-                self.after.next.reads = now.reads + bits::<5>(1);
+                self.after.next.reads = current_row.reads + bits::<5>(1);
             }
-            if made.last {
+            if prepared_packet.last {
                 self.after.next.cursor = self.later.val();
                 self.after.next.more = self.has_later.val();
             }
@@ -158,7 +158,7 @@ impl Logic for RowStep {
         if self.passes.val() {
             self.after.next.oldest = self.behind.val();
             self.after.next.oldest_at = self.later.val();
-            self.after.next.open = now.open - bits::<13>(1);
+            self.after.next.open = current_row.open - bits::<13>(1);
             if !self.is_put.val() {
                 self.after.next.lost = true;
             }
@@ -173,7 +173,7 @@ impl Logic for RowStep {
         if falls_back || catches_up {
             self.after.next.upcoming = self.oldest.val();
             self.after.next.cursor = self.at.val();
-            self.after.next.more = now.open.any();
+            self.after.next.more = current_row.open.any();
             self.after.next.reads = bits::<5>(0);
         }
         if falls_back && is_gap {
@@ -185,25 +185,25 @@ impl Logic for RowStep {
             self.after.next.gap = false;
             if is_its_last {
                 self.after.next.oldest_at = self.later.val();
-                self.after.next.open = now.open - bits::<13>(1);
+                self.after.next.open = current_row.open - bits::<13>(1);
             }
-            if now.upcoming == now.oldest {
+            if current_row.upcoming == current_row.oldest {
                 self.after.next.upcoming = next_oldest;
                 if is_its_last {
                     self.after.next.cursor = self.later.val();
                     self.after.next.more = self.has_later.val();
                 }
-            } else if made.part_ends && now.reads.any() {
-                self.after.next.reads = now.reads - bits::<5>(1);
+            } else if prepared_packet.part_ends && current_row.reads.any() {
+                self.after.next.reads = current_row.reads - bits::<5>(1);
             }
         }
         if self.gets.val() {
             self.after.next.got = self.arrived.val() + bits::<24>(1);
         }
         if self.repeats.val() {
-            self.after.next.retries = now.retries + bits::<4>(1);
-            self.after.next.upcoming = now.oldest;
-            self.after.next.cursor = now.oldest_at;
+            self.after.next.retries = current_row.retries + bits::<4>(1);
+            self.after.next.upcoming = current_row.oldest;
+            self.after.next.cursor = current_row.oldest_at;
             self.after.next.more = true;
             self.after.next.gap = false;
             self.after.next.reads = bits::<5>(0);
@@ -224,23 +224,24 @@ impl Logic for RowStep {
         }
         if self.removes.val() {
             self.after.next.head = self.later.val();
-            self.after.next.entries = now.entries - bits::<13>(1);
-            if now.entries == now.open {
-                self.after.next.open = now.open - bits::<13>(1);
+            self.after.next.entries = current_row.entries - bits::<13>(1);
+            if current_row.entries == current_row.open {
+                self.after.next.open = current_row.open - bits::<13>(1);
             }
             if self.is_cause.val() {
                 self.after.next.failed = false;
             }
             // All before it is in memory.
-            if self.is_done.val() && (now.got - self.behind.val()).get_bit(23) {
+            if self.is_done.val() && (current_row.got - self.behind.val()).get_bit(23) {
                 self.after.next.got = self.behind.val();
             }
         }
 
         self.loses_some.next = falls_back;
         self.changed.next = self.after.val();
-        self.moves_on.next =
-            (self.sent.val() && made.last) || self.passes.val() || (self.lands.val() && is_its_last);
+        self.moves_on.next = (self.sent.val() && prepared_packet.last)
+            || self.passes.val()
+            || (self.lands.val() && is_its_last);
         let has_depth = self.after.val().reads < self.after.val().depth;
         self.may_send.next = self.after.val().more && has_depth;
         self.waits.next = self.after.val().oldest != self.after.val().top;

@@ -107,57 +107,58 @@ impl Logic for SendWindow {
     #[hdl_gen]
     fn update(&mut self) {
         self.rows.read_address.next = self.pair.val();
-        let now = self.rows.read_data.val();
+        let current_row = self.rows.read_data.val();
         let most = self.window.val();
 
         // A round trip
-        let is_answered =
-            now.timing && self.moves.val() && !(self.oldest.val() - now.timed - bits::<24>(1)).get_bit(23);
-        let trip = self.time.val() - now.since;
-        let mut least = now.least;
-        if trip < now.least {
+        let is_answered = current_row.timing
+            && self.moves.val()
+            && !(self.oldest.val() - current_row.timed - bits::<24>(1)).get_bit(23);
+        let trip = self.time.val() - current_row.since;
+        let mut least = current_row.least;
+        if trip < current_row.least {
             least = trip;
         }
         let is_short =
             (bit_cast::<26, 24>(trip) << 1) < ((bit_cast::<26, 24>(least) << 1) + bit_cast::<26, 24>(least));
         let is_long = bit_cast::<26, 24>(trip) > (bit_cast::<26, 24>(least) + bits::<26>(3_072));
 
-        let mut size = now.allowed;
-        let quarter = now.allowed >> 2;
+        let mut size = current_row.allowed;
+        let quarter = current_row.allowed >> 2;
         if is_answered && is_long {
-            size = now.allowed - quarter;
+            size = current_row.allowed - quarter;
             if !quarter.any() {
-                size = now.allowed - bits::<6>(1);
+                size = current_row.allowed - bits::<6>(1);
             }
-        } else if is_answered && now.filled {
-            size = now.allowed + bits::<6>(1);
+        } else if is_answered && current_row.filled {
+            size = current_row.allowed + bits::<6>(1);
             if is_short && quarter.any() {
-                size = now.allowed + quarter;
+                size = current_row.allowed + quarter;
             }
-            if is_short && now.quick {
-                size = now.allowed << 1;
-                if now.allowed.get_bit(5) {
+            if is_short && current_row.quick {
+                size = current_row.allowed << 1;
+                if current_row.allowed.get_bit(5) {
                     size = bits::<6>(32);
                 }
             }
         }
-        let is_over = !(self.oldest.val() - now.mark).get_bit(23);
-        let recovers = now.recovers && !(self.moves.val() && is_over);
+        let is_over = !(self.oldest.val() - current_row.mark).get_bit(23);
+        let recovers = current_row.recovers && !(self.moves.val() && is_over);
         let halves = self.expires.val() || (self.loses.val() && !recovers);
         let first = bits::<6>(16) >> (self.mtu.val() - bits::<4>(8));
         let floor = first << 1;
-        let half = now.allowed >> 1;
+        let half = current_row.allowed >> 1;
         if halves {
             size = half;
             if !self.expires.val() && (half < floor) {
                 size = floor;
-                if now.allowed < floor {
-                    size = now.allowed;
+                if current_row.allowed < floor {
+                    size = current_row.allowed;
                 }
             }
         }
 
-        self.rows.write_data.next = now;
+        self.rows.write_data.next = current_row;
         if size > most {
             size = most;
         }
@@ -179,21 +180,21 @@ impl Logic for SendWindow {
         if self.loses.val() || self.expires.val() || self.rests.val() {
             self.rows.write_data.next.timing = false;
         }
-        let mut is_stopped = now.rests;
+        let mut is_stopped = current_row.rests;
         if self.moves.val() || self.wakes.val() {
             is_stopped = false;
         }
         if self.rests.val() {
             is_stopped = true;
         }
-        let is_full = self.under_way.val() + bits::<24>(1) >= bit_cast::<24, 6>(now.allowed);
-        let is_half = self.under_way.val() + bits::<24>(1) == bit_cast::<24, 6>(now.allowed >> 1);
+        let is_full = self.under_way.val() + bits::<24>(1) >= bit_cast::<24, 6>(current_row.allowed);
+        let is_half = self.under_way.val() + bits::<24>(1) == bit_cast::<24, 6>(current_row.allowed >> 1);
         self.fills.next = is_full || is_half;
-        let mut asked = now.asks;
+        let mut asked = current_row.asks;
         if self.sent.val() {
             asked = self.asks.val();
-            self.rows.write_data.next.filled = now.filled || is_full;
-            if self.asks.val() && self.fresh.val() && !now.timing {
+            self.rows.write_data.next.filled = current_row.filled || is_full;
+            if self.asks.val() && self.fresh.val() && !current_row.timing {
                 self.rows.write_data.next.timing = true;
                 self.rows.write_data.next.timed = self.number.val();
                 self.rows.write_data.next.since = self.time.val();
@@ -234,9 +235,9 @@ impl Logic for SendWindow {
         let is_missing = !asked && count.any();
         let has_room = count < bit_cast::<24, 6>(most);
         self.may_send.next = has_room && (is_within || is_missing) && !is_stopped;
-        self.is_resting.next = now.rests;
-        self.patience.next = now.trip << 1;
-        if now.trip.get_bit(23) {
+        self.is_resting.next = current_row.rests;
+        self.patience.next = current_row.trip << 1;
+        if current_row.trip.get_bit(23) {
             self.patience.next = !bits::<24>(0);
         }
     }

@@ -108,13 +108,13 @@ impl Logic for WorkTable {
     #[hdl_gen]
     fn update(&mut self) {
         // The lowest place of its owner that is free
-        let what = self.entry.val();
+        let new_entry = self.entry.val();
         let clears = self.freed.q.val() != self.owners.val();
         self.ready.next = !clears;
         if clears {
             self.freed.d.next = self.freed.q.val() + bits::<10>(1);
         }
-        let mut owner = what.owner;
+        let mut owner = new_entry.owner;
         if self.release.val() {
             owner = bit_cast::<10, 12>(self.at.val() >> self._entries_log2);
         }
@@ -126,7 +126,7 @@ impl Logic for WorkTable {
                 place = bits::<3>((self._entries - 1 - i) as u64);
             }
         }
-        let whole = (bit_cast::<12, 10>(what.owner) << self._entries_log2) | bit_cast::<12, 3>(place);
+        let whole = (bit_cast::<12, 10>(new_entry.owner) << self._entries_log2) | bit_cast::<12, 3>(place);
         self.free.next = whole;
         self.used.write_enable.next = self.write.val() || self.release.val() || clears;
         self.used.write_address.next = bit_cast::<16, 10>(owner);
@@ -146,23 +146,23 @@ impl Logic for WorkTable {
         self.ranges.write_enable.next = self.write.val();
         self.ranges.write_address.next = bit_cast::<16, 12>(whole);
         self.ranges.write_data.next =
-            bit_cast::<64, 32>(what.offset) | (bit_cast::<64, 32>(what.bytes) << 32);
+            bit_cast::<64, 32>(new_entry.offset) | (bit_cast::<64, 32>(new_entry.bytes) << 32);
         self.values.write_enable.next = self.write.val() || self.keep.val();
         self.values.write_address.next = bit_cast::<16, 12>(whole);
-        self.values.write_data.next = what.data;
+        self.values.write_data.next = new_entry.data;
         if self.keep.val() {
             self.values.write_address.next = bit_cast::<16, 12>(self.at.val());
             self.values.write_data.next = bit_cast::<128, 64>(self.kept.val());
         }
         self.rest.write_enable.next = self.write.val();
         self.rest.write_address.next = bit_cast::<16, 12>(whole);
-        self.rest.write_data.next = bit_cast::<62, 23>(what.packets).replace_bit(23, what.memory)
-            | (bit_cast::<62, 4>(what.region) << 24)
-            | (bit_cast::<62, 4>(what.domain) << 28)
-            | (bit_cast::<62, 10>(what.owner) << 32)
-            | (bit_cast::<62, 2>(what.context) << 42)
-            | (bit_cast::<62, 2>(what.operation) << 44)
-            | (bit_cast::<62, 16>(what.index) << 46);
+        self.rest.write_data.next = bit_cast::<62, 23>(new_entry.packets).replace_bit(23, new_entry.memory)
+            | (bit_cast::<62, 4>(new_entry.region) << 24)
+            | (bit_cast::<62, 4>(new_entry.domain) << 28)
+            | (bit_cast::<62, 10>(new_entry.owner) << 32)
+            | (bit_cast::<62, 2>(new_entry.context) << 42)
+            | (bit_cast::<62, 2>(new_entry.operation) << 44)
+            | (bit_cast::<62, 16>(new_entry.index) << 46);
         self.ranges.read_enable.next = self.read.val();
         self.ranges.read_address.next = bit_cast::<16, 12>(self.read_place.val());
         self.values.read_enable.next = self.read.val();

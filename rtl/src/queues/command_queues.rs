@@ -95,18 +95,18 @@ pub struct CommandQueues {
     watch: QueueWatch,
     list: LookList,
     #[init(QueueStep::new(entries))]
-    say: QueueStep,
+    queue_step: QueueStep,
     rows: RamSync<QueueRow, 8>,
     arrivals: ShortFifo<ArrivedLine, 4>,
     done: ShortFifo<CompletedCommand, 2>,
     /// The queue of each buffer.
     owners: RamAsync<Bits<8>, 4>,
     /// Queues that are on.
-    how_many: Register<Bits<9>>,
+    queues_on: Register<Bits<9>>,
     /// Rows that were cleared.
     cleared: Register<Bits<9>>,
     step: Register<EventStep>,
-    what: Register<QueueEvent>,
+    current_event: Register<QueueEvent>,
     row: Register<QueueRow>,
     // A line that is to be read
     fetching: Register<Bit>,
@@ -169,8 +169,8 @@ impl Logic for CommandQueues {
         self.stage.fill.next = self.response_valid.val();
         self.stage.fill_buffer.next = self.response_buffer.val();
         self.stage.fill_data.next = self.response_data.val();
-        let decides_arrival =
-            (self.step.q.val() == EventStep::Work) && (self.what.q.val().kind == bits::<3>(event::ARRIVE));
+        let decides_arrival = (self.step.q.val() == EventStep::Work)
+            && (self.current_event.q.val().kind == bits::<3>(event::ARRIVE));
         self.stage.coming.next =
             self.response_valid.val() || self.arrivals.pop_valid.val() || decides_arrival;
         self.stage.soon.next = self.fetching.q.val() && self.read_ready.val();
@@ -201,7 +201,7 @@ impl Logic for CommandQueues {
             && can_fetch;
         let mut chosen = bits::<8>(0);
         if chooses {
-            self.what.d.next = self.stage.event.val();
+            self.current_event.d.next = self.stage.event.val();
         }
         if comes {
             chosen = self.stage.event.val().queue;
@@ -210,44 +210,44 @@ impl Logic for CommandQueues {
             chosen = self.owners.read_data.val();
         }
         if chooses && arrives {
-            self.what.d.next.kind = bits::<3>(event::ARRIVE);
-            self.what.d.next.buffer = self.arrivals.pop_data.val().buffer;
-            self.what.d.next.flag = self.arrivals.pop_data.val().error;
-            self.what.d.next.value = bit_cast::<64, 32>(self.arrivals.pop_data.val().word);
+            self.current_event.d.next.kind = bits::<3>(event::ARRIVE);
+            self.current_event.d.next.buffer = self.arrivals.pop_data.val().buffer;
+            self.current_event.d.next.flag = self.arrivals.pop_data.val().error;
+            self.current_event.d.next.value = bit_cast::<64, 32>(self.arrivals.pop_data.val().word);
         }
         if completes {
             chosen = self.done.pop_data.val().queue;
         }
         if chooses && completes {
-            self.what.d.next.kind = bits::<3>(event::COMPLETE);
-            self.what.d.next.context = self.done.pop_data.val().context;
-            self.what.d.next.code = self.done.pop_data.val().code;
-            self.what.d.next.index = self.done.pop_data.val().index;
-            self.what.d.next.flag = self.done.pop_data.val().has_value;
-            self.what.d.next.value = self.done.pop_data.val().value;
+            self.current_event.d.next.kind = bits::<3>(event::COMPLETE);
+            self.current_event.d.next.context = self.done.pop_data.val().context;
+            self.current_event.d.next.code = self.done.pop_data.val().code;
+            self.current_event.d.next.index = self.done.pop_data.val().index;
+            self.current_event.d.next.flag = self.done.pop_data.val().has_value;
+            self.current_event.d.next.value = self.done.pop_data.val().value;
         }
         if switches {
             chosen = self.control.switch_queue.val().get_bits::<8>(0);
         }
         if chooses && switches {
-            self.what.d.next.kind = bits::<3>(event::SWITCH);
-            self.what.d.next.flag = self.control.switch_on.val();
-            self.what.d.next.value = bit_cast::<64, 32>(self.control.epoch.val());
+            self.current_event.d.next.kind = bits::<3>(event::SWITCH);
+            self.current_event.d.next.flag = self.control.switch_on.val();
+            self.current_event.d.next.value = bit_cast::<64, 32>(self.control.epoch.val());
         }
         if shows {
             chosen = self.control.show_queue.val();
         }
         if chooses && shows {
-            self.what.d.next.kind = bits::<3>(event::SHOW);
+            self.current_event.d.next.kind = bits::<3>(event::SHOW);
         }
         if looks {
             chosen = self.list.pop.val();
         }
         if chooses && looks {
-            self.what.d.next.kind = bits::<3>(event::LOOK);
+            self.current_event.d.next.kind = bits::<3>(event::LOOK);
         }
         if chooses {
-            self.what.d.next.queue = chosen;
+            self.current_event.d.next.queue = chosen;
         }
         let begins = chooses && (comes || arrives || completes || switches || shows || looks);
         self.stage.event_ready.next = chooses;
@@ -261,50 +261,50 @@ impl Logic for CommandQueues {
         }
 
         // What it does
-        let doing = self.what.q.val();
-        let is_switch = doing.kind == bits::<3>(event::SWITCH);
-        let is_show = doing.kind == bits::<3>(event::SHOW);
+        let queue_event = self.current_event.q.val();
+        let is_switch = queue_event.kind == bits::<3>(event::SWITCH);
+        let is_show = queue_event.kind == bits::<3>(event::SHOW);
         // A queue that is not there is never on, and none is switched on before there are rings.
         let is_there = !is_switch
             || ((self.control.switch_queue.val() < self.queues.val())
-                && (self.control.enable.val() || !doing.flag));
-        self.say.row.next = self.rows.read_data.val();
-        self.say.what.next = doing;
-        let waits = self.say.line.val() && self.writing.q.val();
+                && (self.control.enable.val() || !queue_event.flag));
+        self.queue_step.row.next = self.rows.read_data.val();
+        self.queue_step.current_event.next = queue_event;
+        let waits = self.queue_step.line.val() && self.writing.q.val();
         let works = (self.step.q.val() == EventStep::Work) && !waits;
-        let its_look = self.say.looks.val() && is_there;
+        let looks_next = self.queue_step.looks.val() && is_there;
         let acts = works && is_there;
         if works {
-            self.row.d.next = self.say.changed.val();
+            self.row.d.next = self.queue_step.changed.val();
             self.step.d.next = EventStep::Choose;
-            if its_look {
+            if looks_next {
                 self.step.d.next = EventStep::Look;
             }
         }
-        let goes_on = acts && self.say.changed.val().on && !self.rows.read_data.val().on;
-        let goes_off = acts && !self.say.changed.val().on && self.rows.read_data.val().on;
+        let goes_on = acts && self.queue_step.changed.val().on && !self.rows.read_data.val().on;
+        let goes_off = acts && !self.queue_step.changed.val().on && self.rows.read_data.val().on;
         if goes_on {
-            self.how_many.d.next = self.how_many.q.val() + bits::<9>(1);
+            self.queues_on.d.next = self.queues_on.q.val() + bits::<9>(1);
         }
         if goes_off {
-            self.how_many.d.next = self.how_many.q.val() - bits::<9>(1);
+            self.queues_on.d.next = self.queues_on.q.val() - bits::<9>(1);
         }
         self.control.some_on.next =
-            self.how_many.q.val().any() || ((self.step.q.val() != EventStep::Choose) && is_switch);
-        self.stage.stage.next = acts && self.say.stages.val();
-        self.stage.staged.next.buffer = doing.buffer;
-        self.stage.staged.next.queue = doing.queue;
+            self.queues_on.q.val().any() || ((self.step.q.val() != EventStep::Choose) && is_switch);
+        self.stage.stage.next = acts && self.queue_step.stages.val();
+        self.stage.staged.next.buffer = queue_event.buffer;
+        self.stage.staged.next.queue = queue_event.queue;
         self.stage.staged.next.index = self.rows.read_data.val().head.get_bits::<16>(0);
-        self.stage.staged.next.operation = doing.value.get_bits::<8>(0);
-        self.stage.staged.next.context = doing.value.get_bits::<2>(12);
-        self.stage.staged.next.node = doing.value.get_bits::<6>(16);
-        self.fetched.next = acts && self.say.stages.val();
-        self.stage.discard.next = acts && self.say.discards.val();
-        self.stage.discard_buffer.next = doing.buffer;
-        self.stage.drop.next = acts && self.say.drops.val();
+        self.stage.staged.next.operation = queue_event.value.get_bits::<8>(0);
+        self.stage.staged.next.context = queue_event.value.get_bits::<2>(12);
+        self.stage.staged.next.node = queue_event.value.get_bits::<6>(16);
+        self.fetched.next = acts && self.queue_step.stages.val();
+        self.stage.discard.next = acts && self.queue_step.discards.val();
+        self.stage.discard_buffer.next = queue_event.buffer;
+        self.stage.drop.next = acts && self.queue_step.drops.val();
         self.stage.drop_buffer.next = self.rows.read_data.val().buffer;
         if works && is_switch {
-            self.refused.d.next = self.say.refused.val() || !is_there;
+            self.refused.d.next = self.queue_step.refused.val() || !is_there;
         }
         self.control.switch_ready.next = works && is_switch;
         self.control.switch_refused.next = self.refused.q.val();
@@ -315,7 +315,7 @@ impl Logic for CommandQueues {
         self.control.shown.next = self.shown.q.val();
 
         // Its next command
-        let number = doing.queue;
+        let number = queue_event.queue;
         let slot = number & self.slots.val();
         let in_area = self.control.area_log2.val() - bits::<5>(6);
         let domain = bit_cast::<26, 8>(number >> self.rings_log2.val()) << in_area;
@@ -330,7 +330,7 @@ impl Logic for CommandQueues {
         let decides = self.step.q.val() == EventStep::Decide;
         let has_command = self.watch.phase.val() != self.row.q.val().head.get_bit(6);
         // Others that wait go first.
-        let is_look = doing.kind == bits::<3>(event::LOOK);
+        let is_look = queue_event.kind == bits::<3>(event::LOOK);
         let fetches = decides && has_command && can_fetch && (is_look || !self.list.pop_valid.val());
         self.list.add.next = decides && has_command && !fetches;
         self.list.add_queue.next = number;
@@ -354,9 +354,9 @@ impl Logic for CommandQueues {
         self.read_buffer.next = self.fetch_buffer.q.val();
 
         // The row
-        self.rows.write_enable.next = clears || (acts && !is_show && !its_look) || decides;
+        self.rows.write_enable.next = clears || (acts && !is_show && !looks_next) || decides;
         self.rows.write_address.next = number;
-        self.rows.write_data.next = self.say.changed.val();
+        self.rows.write_data.next = self.queue_step.changed.val();
         if decides {
             self.rows.write_data.next = self.row.q.val();
         }
@@ -375,9 +375,9 @@ impl Logic for CommandQueues {
         if self.write_ready.val() {
             self.writing.d.next = false;
         }
-        if acts && self.say.line.val() {
+        if acts && self.queue_step.line.val() {
             self.writing.d.next = true;
-            self.written.d.next = self.say.changed.val();
+            self.written.d.next = self.queue_step.changed.val();
             self.written_line.d.next = area | self.control_lines.val() | bit_cast::<26, 8>(slot);
         }
         self.write_valid.next = self.writing.q.val();

@@ -59,16 +59,16 @@ impl Logic for LookList {
         let marks = !empties && !self.add.val() && !takes;
         self.mark_ready.next = marks;
         let comes = self.add.val() || (self.mark_valid.val() && marks);
-        let mut what = self.mark.val();
+        let mut new_queue = self.mark.val();
         if self.add.val() {
-            what = self.add_queue.val();
+            new_queue = self.add_queue.val();
         }
-        self.listed.read_address.next = what;
+        self.listed.read_address.next = new_queue;
         let is_new = comes && !self.listed.read_data.val();
         self.queue.push_valid.next = is_new;
-        self.queue.push_data.next = what;
+        self.queue.push_data.next = new_queue;
         self.listed.write_enable.next = empties || takes || comes;
-        self.listed.write_address.next = what;
+        self.listed.write_address.next = new_queue;
         self.listed.write_data.next = comes;
         if takes {
             self.listed.write_address.next = self.queue.pop_data.val();

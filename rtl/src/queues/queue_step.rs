@@ -5,6 +5,9 @@ use super::{QueueEvent, QueueRow};
 use crate::types::{check_entries, code, command_operation};
 use hermes_hdl::prelude::*;
 
+/// The context whose results stand in VALUE.
+const VALUE_CONTEXT: u64 = 3;
+
 /// The table of states of a command queue (docs/shmem.md), one event at a time: all outputs answer
 /// in the same cycle.
 ///
@@ -22,7 +25,7 @@ pub struct QueueStep {
     /// The queue.
     pub row: Signal<In, QueueRow>,
     /// The event.
-    pub what: Signal<In, QueueEvent>,
+    pub current_event: Signal<In, QueueEvent>,
     /// The queue behind it.
     pub changed: Signal<Out, QueueRow>,
     /// The queue may have a command that is to be fetched.
@@ -58,18 +61,18 @@ impl QueueStep {
 impl Logic for QueueStep {
     #[hdl_gen]
     fn update(&mut self) {
-        let now = self.row.val();
-        let doing = self.what.val();
-        let holds = now.on && now.staged && (now.buffer == doing.buffer);
-        let takes = doing.kind == bits::<3>(event::TAKE);
-        let completes = doing.kind == bits::<3>(event::COMPLETE);
-        let arrives = doing.kind == bits::<3>(event::ARRIVE);
-        let switches = doing.kind == bits::<3>(event::SWITCH);
+        let current_row = self.row.val();
+        let queue_event = self.current_event.val();
+        let holds = current_row.on && current_row.staged && (current_row.buffer == queue_event.buffer);
+        let takes = queue_event.kind == bits::<3>(event::TAKE);
+        let completes = queue_event.kind == bits::<3>(event::COMPLETE);
+        let arrives = queue_event.kind == bits::<3>(event::ARRIVE);
+        let switches = queue_event.kind == bits::<3>(event::SWITCH);
 
         // A line that is here: its word 0
-        let word = doing.value.get_bits::<32>(0);
+        let word = queue_event.value.get_bits::<32>(0);
         let operation = word.get_bits::<8>(0);
-        let is_published = word.get_bit(8) != now.head.get_bit(6);
+        let is_published = word.get_bit(8) != current_row.head.get_bit(6);
         let is_command = ((operation == bits::<8>(command_operation::PUT))
             || (operation == bits::<8>(command_operation::GET)))
             || ((operation == bits::<8>(command_operation::FETCH_ADD))
@@ -88,69 +91,73 @@ impl Logic for QueueStep {
         if is_reserved {
             found = bits::<8>(code::RESERVED);
         }
-        let breaks = arrives && holds && doing.flag;
-        let is_whole = arrives && holds && !doing.flag && is_published;
+        let breaks = arrives && holds && queue_event.flag;
+        let is_whole = arrives && holds && !queue_event.flag && is_published;
         let fails = is_whole && !is_good;
         self.stages.next = is_whole && is_good;
         self.discards.next = arrives && !(is_whole && is_good);
 
         // What is consumed, and what is complete
-        let ends = (doing.kind == bits::<3>(event::END)) && holds;
+        let ends = (queue_event.kind == bits::<3>(event::END)) && holds;
         let consumes = (takes && holds) || ends || fails;
-        let gives_back = (doing.kind == bits::<3>(event::GIVE_BACK)) && holds;
-        let is_stale = arrives && holds && !doing.flag && !is_published;
-        let counts = ends || fails || (completes && now.on);
-        let mut context = doing.context;
-        let mut its_code = doing.code;
-        let mut index = now.head.get_bits::<16>(0);
+        let gives_back = (queue_event.kind == bits::<3>(event::GIVE_BACK)) && holds;
+        let is_stale = arrives && holds && !queue_event.flag && !is_published;
+        let counts = ends || fails || (completes && current_row.on);
+        let mut context = queue_event.context;
+        let mut result_code = queue_event.code;
+        let mut index = current_row.head.get_bits::<16>(0);
         if fails {
             context = word.get_bits::<2>(12);
-            its_code = found;
+            result_code = found;
         }
         if completes {
-            index = doing.index;
+            index = queue_event.index;
         }
-        let turns_on = switches && doing.flag && !now.on && !now.under_way.any();
-        let turns_off = switches && !doing.flag && now.on;
-        self.refused.next = switches && doing.flag && (now.on || now.under_way.any());
-        self.drops.next = turns_off && now.staged;
+        let turns_on = switches && queue_event.flag && !current_row.on && !current_row.under_way.any();
+        let turns_off = switches && !queue_event.flag && current_row.on;
+        self.refused.next = switches && queue_event.flag && (current_row.on || current_row.under_way.any());
+        self.drops.next = turns_off && current_row.staged;
 
-        self.changed.next = now;
+        self.changed.next = current_row;
         if takes {
-            self.changed.next.under_way = now.under_way + bits::<4>(1);
+            self.changed.next.under_way = current_row.under_way + bits::<4>(1);
         }
         if completes {
-            self.changed.next.under_way = now.under_way - bits::<4>(1);
+            self.changed.next.under_way = current_row.under_way - bits::<4>(1);
         }
         if consumes {
-            self.changed.next.head = now.head + bits::<32>(1);
+            self.changed.next.head = current_row.head + bits::<32>(1);
         }
         if consumes || gives_back || is_stale || breaks || turns_off {
             self.changed.next.staged = false;
         }
-        let is_error = its_code != bits::<8>(code::DONE);
+        let is_error = result_code != bits::<8>(code::DONE);
         let mut done = bits::<64>(0);
         let mut errors = bits::<128>(0);
         let of_context = bits::<4>(1) << context;
         for i in 0..4 {
-            let is_it = counts && of_context.get_bit(i);
-            let mut its_done = now.done.get_bits::<16>(16 * i);
-            let mut its_error = now.errors.get_bits::<32>(32 * i);
-            if is_it && is_error {
-                its_error = bit_cast::<32, 8>(its_code)
-                    | (bit_cast::<32, 8>(its_error.get_bits::<8>(8) + bits::<8>(1)) << 8)
+            let is_counted = counts && of_context.get_bit(i);
+            let mut context_done = current_row.done.get_bits::<16>(16 * i);
+            let mut context_error = current_row.errors.get_bits::<32>(32 * i);
+            if is_counted && is_error {
+                context_error = bit_cast::<32, 8>(result_code)
+                    | (bit_cast::<32, 8>(context_error.get_bits::<8>(8) + bits::<8>(1)) << 8)
                     | (bit_cast::<32, 16>(index) << 16);
             }
-            if is_it {
-                its_done = its_done + bits::<16>(1);
+            if is_counted {
+                context_done = context_done + bits::<16>(1);
             }
-            done = done | (bit_cast::<64, 16>(its_done) << bits::<7>(16 * i as u64));
-            errors = errors | (bit_cast::<128, 32>(its_error) << bits::<8>(32 * i as u64));
+            done = done | (bit_cast::<64, 16>(context_done) << bits::<7>(16 * i as u64));
+            errors = errors | (bit_cast::<128, 32>(context_error) << bits::<8>(32 * i as u64));
         }
         self.changed.next.done = done;
         self.changed.next.errors = errors;
-        if completes && now.on && doing.flag && (doing.context == bits::<2>(3)) {
-            self.changed.next.value = doing.value;
+        if completes
+            && current_row.on
+            && queue_event.flag
+            && (queue_event.context == bits::<2>(VALUE_CONTEXT))
+        {
+            self.changed.next.value = queue_event.value;
         }
         if breaks || turns_off {
             self.changed.next.on = false;
@@ -160,7 +167,7 @@ impl Logic for QueueStep {
             self.changed.next.on = true;
             self.changed.next.staged = false;
             self.changed.next.head = bits::<32>(0);
-            self.changed.next.epoch = doing.value.get_bits::<32>(0);
+            self.changed.next.epoch = queue_event.value.get_bits::<32>(0);
             self.changed.next.done = bits::<64>(0);
             self.changed.next.value = bits::<64>(0);
             self.changed.next.errors = bits::<128>(0);
@@ -168,13 +175,13 @@ impl Logic for QueueStep {
         self.line.next = counts || breaks || turns_on || turns_off;
 
         // Room for a command is known behind a TAKE.
-        let is_free = !now.staged || consumes || gives_back || is_stale;
-        let is_on = (now.on && !breaks && !turns_off) || turns_on;
-        let mut has_room = !now.under_way.get_bit(self._entries_log2) || completes;
+        let is_free = !current_row.staged || consumes || gives_back || is_stale;
+        let is_on = (current_row.on && !breaks && !turns_off) || turns_on;
+        let mut has_room = !current_row.under_way.get_bit(self._entries_log2) || completes;
         if takes {
-            has_room = now.under_way < self.last_entry.val();
+            has_room = current_row.under_way < self.last_entry.val();
         }
-        let is_shown = doing.kind == bits::<3>(event::SHOW);
+        let is_shown = queue_event.kind == bits::<3>(event::SHOW);
         self.looks.next = !is_shown && is_on && is_free && has_room;
     }
 }
@@ -204,10 +211,10 @@ mod tests {
                 uut.row.next.on = on;
                 uut.row.next.staged = staged;
                 uut.row.next.under_way = under_way.into();
-                uut.what.next.kind = kind.into();
-                uut.what.next.flag = flag;
+                uut.current_event.next.kind = kind.into();
+                uut.current_event.next.flag = flag;
                 // A line that is here has a command of the first lap.
-                uut.what.next.value = 0x101.into();
+                uut.current_event.next.value = 0x101.into();
                 settle(&mut uut);
                 let behind = under_way + u64::from(begins) - u64::from(ends);
                 let changed = uut.changed.val();

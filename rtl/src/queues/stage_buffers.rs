@@ -97,11 +97,11 @@ impl StageBuffers {
 impl Logic for StageBuffers {
     #[hdl_gen]
     fn update(&mut self) {
-        let asks = self.hart.val();
-        let mut its_buffer = bits::<4>(0);
+        let hart_number = self.hart.val();
+        let mut hart_buffer = bits::<4>(0);
         for h in 0..self._harts {
-            if asks == self.number[h].val() {
-                its_buffer = self.own[h].q.val();
+            if hart_number == self.number[h].val() {
+                hart_buffer = self.own[h].q.val();
             }
         }
 
@@ -112,9 +112,9 @@ impl Logic for StageBuffers {
         let mut low = bits::<256>(0);
         let at_word = bits::<16>(1) << self.place.val();
         for i in 0..16 {
-            self.buffer[i].read_address.next = its_buffer;
+            self.buffer[i].read_address.next = hart_buffer;
             self.buffer[i].write_enable.next = fills || (self.store.val() && at_word.get_bit(i));
-            self.buffer[i].write_address.next = its_buffer;
+            self.buffer[i].write_address.next = hart_buffer;
             self.buffer[i].write_data.next = self.data.val();
             if fills {
                 self.buffer[i].write_address.next = self.stage.fill_buffer.val();
@@ -151,10 +151,10 @@ impl Logic for StageBuffers {
         self.stage.free.next = self.unused.q.val().any();
         self.stage.free_buffer.next = lowest;
         let mut mask = self.unused.q.val();
-        let mut off = self.dropped.q.val();
+        let mut dropped_after = self.dropped.q.val();
         if self.stage.claim.val() {
             mask = mask.replace_bit(lowest.index(), false);
-            off = off.replace_bit(lowest.index(), false);
+            dropped_after = dropped_after.replace_bit(lowest.index(), false);
         }
         if self.stage.discard.val() {
             mask = mask.replace_bit(self.stage.discard_buffer.val().index(), true);
@@ -163,26 +163,26 @@ impl Logic for StageBuffers {
             mask = mask.replace_bit(first.buffer.index(), true);
         }
         if takes {
-            mask = mask.replace_bit(its_buffer.index(), true);
+            mask = mask.replace_bit(hart_buffer.index(), true);
         }
         if self.stage.drop.val() {
-            off = off.replace_bit(self.stage.drop_buffer.val().index(), true);
+            dropped_after = dropped_after.replace_bit(self.stage.drop_buffer.val().index(), true);
         }
         self.unused.d.next = mask;
-        self.dropped.d.next = off;
+        self.dropped.d.next = dropped_after;
 
         // Commands of harts
         for h in 0..self._harts {
-            if takes && (asks == self.number[h].val()) {
+            if takes && (hart_number == self.number[h].val()) {
                 self.own[h].d.next = first.buffer;
             }
         }
         self.commands.write_enable.next = takes;
-        self.commands.write_address.next = asks;
+        self.commands.write_address.next = hart_number;
         self.commands.write_data.next = first;
-        self.commands.read_address.next = asks;
+        self.commands.read_address.next = hart_number;
         self.lost_commands.write_enable.next = takes;
-        self.lost_commands.write_address.next = asks;
+        self.lost_commands.write_address.next = hart_number;
         self.lost_commands.write_data.next = first;
         let mut leaving = bits::<3>(0);
         for i in 0..8 {
@@ -191,11 +191,12 @@ impl Logic for StageBuffers {
             }
         }
         self.lost_commands.read_address.next = leaving;
-        let is_off = self.dropped.q.val().get_bit(its_buffer.index());
-        self.has.next =
-            self.taken.q.val().get_bit(asks.index()) && !self.lost.q.val().get_bit(asks.index()) && !is_off;
+        let is_off = self.dropped.q.val().get_bit(hart_buffer.index());
+        self.has.next = self.taken.q.val().get_bit(hart_number.index())
+            && !self.lost.q.val().get_bit(hart_number.index())
+            && !is_off;
         self.command.next = self.commands.read_data.val();
-        self.loses.next = self.lost.q.val().get_bit(asks.index());
+        self.loses.next = self.lost.q.val().get_bit(hart_number.index());
 
         // Events: what is given back goes first.
         let gives_back = self.lost.q.val().any();
@@ -208,23 +209,23 @@ impl Logic for StageBuffers {
         }
         self.event_ready.next = self.stage.event_ready.val() && !gives_back;
         let given = gives_back && self.stage.event_ready.val();
-        let mut back = self.lost.q.val();
+        let mut lost_after = self.lost.q.val();
         let mut with = self.taken.q.val();
         if given {
-            back = back.replace_bit(leaving.index(), false);
+            lost_after = lost_after.replace_bit(leaving.index(), false);
             with = with.replace_bit(leaving.index(), false);
         }
         if self.finish.val() {
-            with = with.replace_bit(asks.index(), false);
+            with = with.replace_bit(hart_number.index(), false);
         }
         if takes {
-            with = with.replace_bit(asks.index(), true);
+            with = with.replace_bit(hart_number.index(), true);
         }
         let mut leaves = self.hold.val();
         if self.lose.val() {
-            leaves = leaves | (bits::<8>(1) << asks);
+            leaves = leaves | (bits::<8>(1) << hart_number);
         }
-        self.lost.d.next = back | (leaves & with);
+        self.lost.d.next = lost_after | (leaves & with);
         self.taken.d.next = with;
     }
 }

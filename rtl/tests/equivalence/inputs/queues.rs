@@ -22,7 +22,7 @@ pub fn queue_step(unit: &mut QueueStep, random: Random, _: u64) {
     // Rows and events that have to do with each other
     unit.row.next.buffer = bits(random() % 2);
     unit.row.next.under_way = bits(random() % 9);
-    unit.what.next.buffer = bits(random() % 2);
+    unit.current_event.next.buffer = bits(random() % 2);
 }
 
 pub fn command_queues(unit: &mut CommandQueues, random: Random, cycle: u64) {
