@@ -97,9 +97,9 @@ pub struct FrameCheck {
     /// Number of the beat that is to be read next.
     next: Register<Bits<9>>,
     /// A beat was read in the cycle before.
-    came: Register<Bit>,
+    beat_read: Register<Bit>,
     /// A beat is here.
-    here: Register<Bit>,
+    beat_valid: Register<Bit>,
     beat: Register<Bits<512>>,
     /// Its number.
     number: Register<Bits<9>>,
@@ -137,7 +137,7 @@ impl Logic for FrameCheck {
 
         // The bytes that go through the CRC. The length is known behind the first quarter, which
         // is never the last one.
-        let feeds = self.here.q.val() && may_follow;
+        let feeds = self.beat_valid.q.val() && may_follow;
         let is_first = !self.number.q.val().any();
         let begins = feeds && is_first && !self.quarter.q.val().any();
         let last_chunk = self.total.q.val().get_bits::<12>(4);
@@ -166,7 +166,7 @@ impl Logic for FrameCheck {
         // The next beat is read while the last two quarters go, so that it is here when they are
         // through.
         let frees = feeds && self.quarter.q.val().get_bit(1);
-        let free = !self.came.q.val() && (!self.here.q.val() || frees);
+        let free = !self.beat_read.q.val() && (!self.beat_valid.q.val() || frees);
         let more = !self.next.q.val().any() || (self.next.q.val() <= last_chunk.get_bits::<9>(2));
         let reads_more = self.busy.q.val() && !hopeless && free && more;
         let reads_first = takes && !skips;
@@ -177,7 +177,7 @@ impl Logic for FrameCheck {
             self.read_beat.next = self.stored.val().first;
         }
         let read = reads && self.read_ready.val();
-        self.came.d.next = read;
+        self.beat_read.d.next = read;
         if takes {
             self.next.d.next = bits::<9>(0);
             if read {
@@ -187,10 +187,10 @@ impl Logic for FrameCheck {
             self.next.d.next = self.next.q.val() + bits::<9>(1);
         }
         if passes || ends {
-            self.here.d.next = false;
+            self.beat_valid.d.next = false;
         }
-        if self.came.q.val() {
-            self.here.d.next = true;
+        if self.beat_read.q.val() {
+            self.beat_valid.d.next = true;
             self.beat.d.next = self.read_data.val();
             self.number.d.next = self.next.q.val() - bits::<9>(1);
             self.quarter.d.next = bits::<2>(0);

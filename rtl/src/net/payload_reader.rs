@@ -101,9 +101,9 @@ pub struct PayloadReader {
     bad: Register<Bit>,
     rotate: ByteRotate,
     // A line from memory, in the rotation, rotated
-    here_1: Register<Bit>,
-    here_2: Register<Bit>,
-    here_3: Register<Bit>,
+    valid_1: Register<Bit>,
+    valid_2: Register<Bit>,
+    valid_3: Register<Bit>,
     first_1: Register<Bit>,
     first_2: Register<Bit>,
     first_3: Register<Bit>,
@@ -178,7 +178,7 @@ impl Logic for PayloadReader {
 
         // What is offered
         let is_direct = !offset.any() || is_single;
-        let emits = self.here_3.q.val() && (is_direct || !self.first_3.q.val());
+        let emits = self.valid_3.q.val() && (is_direct || !self.first_3.q.val());
         let is_inline = begins && !oldest_source.memory;
         let offers = emits || self.tail.q.val() || is_inline;
         let at_end = self.given.q.val() + bits::<7>(1) == lines_out;
@@ -203,20 +203,20 @@ impl Logic for PayloadReader {
             self.fetched.d.next = self.fetched.q.val() + bits::<7>(1);
         }
         if !holds {
-            self.here_1.d.next = reads;
+            self.valid_1.d.next = reads;
             self.first_1.d.next = !self.fetched.q.val().any();
             self.last_1.d.next = self.fetched.q.val() + bits::<7>(1) == lines_in;
-            self.here_2.d.next = self.here_1.q.val();
+            self.valid_2.d.next = self.valid_1.q.val();
             self.first_2.d.next = self.first_1.q.val();
             self.last_2.d.next = self.last_1.q.val();
-            self.here_3.d.next = self.here_2.q.val();
+            self.valid_3.d.next = self.valid_2.q.val();
             self.first_3.d.next = self.first_2.q.val();
             self.last_3.d.next = self.last_2.q.val();
         }
         self.rotate.hold.next = holds;
         self.rotate.data.next = self.lines.read_data.val();
         self.rotate.places.next = bits::<6>(0) - offset;
-        if self.here_3.q.val() && !holds {
+        if self.valid_3.q.val() && !holds {
             self.before.d.next = self.rotate.rotated.val();
             // Bytes of the last line may make one more.
             self.tail.d.next = self.last_3.q.val() && !is_direct && (lines_out == lines_in);

@@ -60,9 +60,9 @@ pub struct PayloadWriter {
     /// Line that the bytes of that beat begin in.
     line: Register<LineAddress>,
     // A beat that was read, in the rotation, rotated
-    here_1: Register<Bit>,
-    here_2: Register<Bit>,
-    here_3: Register<Bit>,
+    valid_1: Register<Bit>,
+    valid_2: Register<Bit>,
+    valid_3: Register<Bit>,
     line_1: Register<LineAddress>,
     line_2: Register<LineAddress>,
     line_3: Register<LineAddress>,
@@ -93,7 +93,7 @@ impl Logic for PayloadWriter {
     #[hdl_gen]
     fn update(&mut self) {
         // The line: the bytes before below, those of this beat from its place on
-        let wants = self.here_3.q.val() || self.tail.q.val();
+        let wants = self.valid_3.q.val() || self.tail.q.val();
         let mut current_place = self.place_3.q.val();
         let mut at_line = self.line_3.q.val();
         if self.tail.q.val() {
@@ -108,7 +108,7 @@ impl Logic for PayloadWriter {
         // The stages move unless a line waits for memory.
         let waits = offers && !self.window.line.ready.val();
         // A tail takes the place of a beat in the last stage.
-        let holds = waits || (self.tail.q.val() && self.here_3.q.val());
+        let holds = waits || (self.tail.q.val() && self.valid_3.q.val());
 
         // Reading
         let job = self.taken_place.q.val();
@@ -141,21 +141,21 @@ impl Logic for PayloadWriter {
             data = self.kept_data.q.val();
         }
         if holds {
-            if self.here_1.q.val() && !self.kept.q.val() {
+            if self.valid_1.q.val() && !self.kept.q.val() {
                 self.kept.d.next = true;
                 self.kept_data.d.next = self.read_data.val();
             }
         } else {
             self.kept.d.next = false;
-            self.here_1.d.next = read;
+            self.valid_1.d.next = read;
             self.line_1.d.next = self.line.q.val();
             self.place_1.d.next = job;
             self.last_1.d.next = at_last;
-            self.here_2.d.next = self.here_1.q.val();
+            self.valid_2.d.next = self.valid_1.q.val();
             self.line_2.d.next = self.line_1.q.val();
             self.place_2.d.next = self.place_1.q.val();
             self.last_2.d.next = self.last_1.q.val();
-            self.here_3.d.next = self.here_2.q.val();
+            self.valid_3.d.next = self.valid_2.q.val();
             self.line_3.d.next = self.line_2.q.val();
             self.place_3.d.next = self.place_2.q.val();
             self.last_3.d.next = self.last_2.q.val();
