@@ -24,12 +24,12 @@ const LIMIT: u64 = 9;
 #[new(first: u64)]
 pub struct Named {
     pub opcode: Signal<In, Bits<8>>,
-    pub short: Signal<In, Bits<5>>,
+    pub narrow: Signal<In, Bits<5>>,
     pub kind: Signal<Out, Bits<3>>,
     pub reply: Signal<Out, Bits<8>>,
     pub sum: Signal<Out, Bits<16>>,
     pub is_send: Signal<Out, Bit>,
-    pub is_short: Signal<Out, Bit>,
+    pub is_narrow: Signal<Out, Bit>,
     pub is_other: Signal<Out, Bit>,
     pub is_low: Signal<Out, Bit>,
     #[init(Constant::new(first.into()))]
@@ -50,7 +50,7 @@ impl Logic for Named {
         }
         self.sum.next = bit_cast::<16, 8>(self.opcode.val()) + bits::<16>(LIMIT * 2);
         self.is_send.next = self.opcode.val() == bits::<8>(opcode::SEND);
-        self.is_short.next = self.short.val() == bits::<5>(opcode::SEND);
+        self.is_narrow.next = self.narrow.val() == bits::<5>(opcode::SEND);
         self.is_other.next = self.opcode.val() == bits::<8>(other::opcode::SEND);
         self.is_low.next = (self.opcode.val() < bits::<8>(LIMIT)) && (self.opcode.val() != self.limit.val());
     }
@@ -63,7 +63,8 @@ fn constants_have_their_names() {
         "    localparam [7:0] OPCODE_NONE = 8'd0;",
         "    localparam [7:0] OPCODE_SEND = 8'd4;",
         "    localparam [4:0] OPCODE_SEND_5 = 5'd4;",
-        // Of another module of the same name, at the same width
+        // Of another module of the same name
+        "    localparam [7:0] OPCODE_SEND_8 = 8'd5;",
         "    localparam [7:0] OPCODE_ACKNOWLEDGE = 8'h11;",
         "    localparam [7:0] LIMIT = 8'd7;",
         "    localparam [7:0] LIMIT_8 = 8'd9;",
@@ -73,7 +74,7 @@ fn constants_have_their_names() {
         "        if (opcode == OPCODE_ACKNOWLEDGE) begin",
         "            reply = OPCODE_NONE;",
         "    assign is_send = opcode == OPCODE_SEND;",
-        "    assign is_short = short == OPCODE_SEND_5;",
+        "    assign is_narrow = narrow == OPCODE_SEND_5;",
         "    assign is_other = opcode == OPCODE_SEND_8;",
         "    assign is_low = (opcode < LIMIT_8) && (opcode != LIMIT);",
         "    assign sum = {8'd0, opcode} + 16'h12;",
