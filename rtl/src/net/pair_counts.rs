@@ -10,13 +10,13 @@ use hermes_hdl::prelude::*;
 #[clocked("nothing is under way")]
 #[derive(Clone, LogicBlock)]
 pub struct PairCounts {
-    /// One more is.
+    /// One more is under way.
     pub add: Signal<In, Bit>,
-    /// Its queue pair.
+    /// Queue pair of the one that is added.
     pub add_pair: Signal<In, Bits<4>>,
-    /// One is no more.
+    /// One is under way no more.
     pub remove: Signal<In, Bit>,
-    /// Its queue pair.
+    /// Queue pair of the one that is removed.
     pub remove_pair: Signal<In, Bits<4>>,
     /// Queue pairs of which one is under way.
     pub any: Signal<Out, Bits<16>>,

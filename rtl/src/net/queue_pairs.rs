@@ -371,7 +371,7 @@ impl Logic for QueuePairs {
         }
         self.table.answer.next = self.answer.q.val();
 
-        self.ips.write_enable.next = writes && (column == bits::<4>(4));
+        self.ips.write_enable.next = writes && (column == bits::<4>(word::IP));
         self.ips.write_address.next = row;
         self.ips.write_data.next = self.table.value.val();
         self.ips.read_address.next = receiver_row;

@@ -17,7 +17,7 @@ fn rest_cycles(code: u64) -> u64 {
 /// `now`. None is told before its time, and each is told within 16 cycles of silence after it.
 fn timers_expire_when_they_are_due(now: u32) {
     let mut random = random();
-    let mut unit = RetryTimers { now: Register::new(u64::from(now).into()), ..RetryTimers::default() };
+    let mut unit = RetryTimers { cycle: Register::new(u64::from(now).into()), ..RetryTimers::default() };
     reset!(unit);
     let mut ends: [Option<u64>; 16] = [None; 16];
     let mut late = [0; 16];
@@ -117,7 +117,7 @@ fn unit() -> RetryTimers {
 
 /// The time goes to `now` at once.
 fn jump(unit: &mut RetryTimers, now: u32) {
-    poke(&mut unit.now.q, u64::from(now).into());
+    poke(&mut unit.cycle.q, u64::from(now).into());
     settle(unit);
 }
 
