@@ -7,7 +7,7 @@ use hermes_rtl::config::Config;
 use hermes_rtl::top::emit_top;
 
 /// Bare numbers that the Verilog of the preset `node` may have.
-const LIMIT: usize = 205;
+const LIMIT: usize = 60;
 
 /// A module, and the lines of its bare numbers, one for each number.
 #[derive(Debug, PartialEq)]
