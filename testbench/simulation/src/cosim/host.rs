@@ -6,6 +6,7 @@ use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterVal
 use hermes_rtl::host::registers::load_counters::LoadCounterValues;
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
+use super::adaptive::AdaptiveTimeout;
 use super::allocator::Allocator;
 use super::counters::{CoreCounters, LoadCounters, LostCycles, ReadOut};
 use super::device::Device;
@@ -16,6 +17,7 @@ use super::link::FIRMWARE_FAULTS;
 use super::room::{STACKS, VERDICTS};
 use super::setup::{ArrayInfo, ArraySetup, KernelImage, Layout};
 use crate::apps::{App, Placement};
+use crate::egress::EgressLists;
 use crate::firmware::{Firmware, FirmwareEnd};
 use crate::iss::LINE;
 
