@@ -447,6 +447,28 @@ fn frames_that_are_dropped() {
     assert_eq!((written.as_slice(), node.memory.len()), (&b"12345678"[..], 8));
 }
 
+/// `enable` counts in the first beat of a frame: one that falls behind it does not cut the frame,
+/// and one that rises behind it does not let the rest of a frame in.
+#[test]
+fn enable_counts_in_the_first_beat_of_a_frame() {
+    let mut rng = random("net_interface");
+    for enabled_first in [true, false] {
+        let mut node = Node::new(1);
+        let bytes = frame(&write(0xff_fff0), &identity(0), b"12345678");
+        assert_eq!(bytes.chunks(64).count(), 2);
+        for (index, part) in bytes.chunks(64).enumerate() {
+            let mut data = [0; 64];
+            data[..part.len()].copy_from_slice(part);
+            node.uut.control.enable.next = (index == 0) == enabled_first;
+            node.cycle(Some((data, u64::MAX >> (64 - part.len()), index == 1)), None, &mut rng);
+        }
+        for _ in 0..100 {
+            node.cycle(None, None, &mut rng);
+        }
+        assert_eq!((node.performed, node.dropped.len()), (usize::from(enabled_first), 0));
+    }
+}
+
 /// A message without bytes is taken whatever its key is; a region that goes away in the midst of a
 /// message ends it.
 #[test]
