@@ -234,8 +234,7 @@ impl Logic for Decoder {
                                 illegal = false;
                             }
                             _ => {
-                                // clz, ctz and cpop use the divide unit, which serves one lane of
-                                // each eight after the other.
+                                // clz, ctz, cpop: the divide unit, one lane of each eight a time.
                                 if field_rs2 <= bits::<5>(unary::CPOP) {
                                     self.query.divide.next = true;
                                     self.controls.funct3.next = field_rs2.get_bits::<3>(0);
@@ -356,8 +355,7 @@ impl Logic for Decoder {
                     self.cause.next = bits::<5>(cause::BREAKPOINT);
                 }
             } else {
-                // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex checks
-                // the CSR number.
+                // Reads only, with a zero source. ThreadIndex checks the CSR number.
                 self.query.rd.next = field_rd;
                 self.csr.next = true;
                 illegal = !field_funct3.get_bit(1) | (field_rs1 != bits::<5>(register::ZERO));
