@@ -35,6 +35,7 @@ use proc_macro::TokenStream;
 ///   default if the condition holds, and every other field has its default. Without `#[new]`, a
 ///   struct with such a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
+/// - `Debug`: the signals of the unit and of its port groups, with their values.
 /// - `#[held(valid, ready, payload, ..)]` at the struct: the output `valid` stays until `ready`,
 ///   and the payload with it. `#[one_hot]` at an output: at most one bit is set.
 ///   `#[never(first, second)]` at the struct: two ports of one bit are never both high at an edge
