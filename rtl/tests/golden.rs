@@ -273,7 +273,8 @@ fn is_of_its_width(text: &str, word: &str) -> bool {
     let Some(width) = word.rsplit_once('_').and_then(|(_, width)| width.parse::<usize>().ok()) else {
         return false;
     };
-    width >= 1 && text.contains(&format!("localparam [{}:0] {word} = ", width - 1))
+    let declared = format!("[{}:0] {word} = ", width.saturating_sub(1));
+    text.lines().any(|line| line.trim_start().starts_with("localparam") && line.contains(&declared))
 }
 
 #[test]
