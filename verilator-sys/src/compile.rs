@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use crate::cache::{key, Cache, Entry};
@@ -70,6 +70,8 @@ pub(crate) struct Tools {
     machine_flags: &'static str,
     /// The macros that the compiler defines with them: they tell which instructions it uses.
     machine: String,
+    /// The folder with Verilator's run-time library, asked for once.
+    root: OnceLock<Option<PathBuf>>,
 }
 
 /// What this process was answered already by Verilator and the compiler in these files.
@@ -120,7 +122,7 @@ impl Tools {
         let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);
         run(Command::new("make").arg("--version"), "make")?;
         let (machine_flags, machine) = machine(&options.compiler)?;
-        Ok(Self { verilator, compiler, machine_flags, machine })
+        Ok(Self { verilator, compiler, machine_flags, machine, root: OnceLock::new() })
     }
 
     /// Name of the cache entry of a model.
@@ -145,6 +147,11 @@ impl Tools {
                 .concat(),
         );
         key(parts)
+    }
+
+    /// The folder with Verilator's run-time library, if Verilator tells it.
+    pub(crate) fn root(&self, options: &ModelOptions) -> Option<&Path> {
+        self.root.get_or_init(|| version::root(&options.verilator).ok()).as_deref()
     }
 
     /// Whether the compiler is Clang.

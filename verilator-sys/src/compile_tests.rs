@@ -60,7 +60,13 @@ fn flags_for_the_machine_are_those_that_the_compiler_accepts() {
 
 fn tools(verilator: &str, machine_flags: &'static str, machine: &str) -> Tools {
     let verilator = Verilator { name: verilator.to_string(), version: Version::new(5, 6) };
-    Tools { verilator, compiler: "clang".to_string(), machine_flags, machine: machine.into() }
+    Tools {
+        verilator,
+        compiler: "clang".to_string(),
+        machine_flags,
+        machine: machine.into(),
+        root: OnceLock::new(),
+    }
 }
 
 #[test]

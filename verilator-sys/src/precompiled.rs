@@ -8,7 +8,6 @@ use crate::cache::{Cache, Entry};
 use crate::compile::{make, run_make, Tools};
 use crate::error::Error;
 use crate::options::{BuildStep, ModelOptions};
-use crate::version;
 use crate::wrapper::CLASS;
 
 /// Name of the file that is compiled.
@@ -30,7 +29,7 @@ pub(crate) fn header(
     if options.optimize || options.trace || !tools.is_clang() {
         return Ok(None);
     }
-    let Ok(root) = version::root(&options.verilator) else { return Ok(None) };
+    let Some(root) = tools.root(options) else { return Ok(None) };
     let path = root.join("include/verilated.h");
     // The compiler refuses what it made of a header that was written again.
     let Ok(written) = path.metadata().and_then(|data| data.modified()) else { return Ok(None) };
