@@ -8,7 +8,7 @@ use crate::clocked;
 use crate::types::is_named;
 
 /// Implements `unit_info::Fields` for a unit or a group: the one list of its fields by which every
-/// pass goes. A list for each kind of pass would be most of what the compiler has to check.
+/// pass goes: the compiler checks it once, and not a list for each kind of pass.
 pub fn fields(name: &Ident, generics: &Generics, fields: &[&Ident]) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {

@@ -1,7 +1,7 @@
 //! The steps of a kernel in few words for the compiler.
 //!
 //! Most steps are known when the macro runs: `__tree.signal("a")`, `__tree.binary(..)`. A call for
-//! each would be half of what the compiler has to check and translate in a unit. What stands side
+//! each would be the largest part of what the compiler checks in a unit. What stands side
 //! by side becomes one call with a text, `__tree.steps("signal a\u{1e}..")`, which
 //! `unit_info::Tree` reads when the design is emitted.
 
