@@ -11,6 +11,7 @@
 
 module net_once_formal (
     `include "requester.vh"
+    `include "requester_cover.vh"
 
     // The packet that the receiver expects: it performs one that was sent, sooner or later. Its
     // answers come at any time, in any order, or never: ACKs and responses of packets that it has

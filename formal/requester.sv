@@ -14,6 +14,7 @@
 
 module requester_formal (
     `include "requester.vh"
+    `include "requester_cover.vh"
 
     // What the row is at the next edge.
     wire writes = \dut.writes && its;
