@@ -132,7 +132,8 @@ impl SweepArgs {
 pub fn execute(command: &Command, quiet: bool) -> anyhow::Result<()> {
     match command {
         Command::List => {
-            let rows = figures::every().map(|one| format!("{:<16}{}", one.name, one.summary));
+            let width = figures::every().map(|one| one.name.len()).max().unwrap_or(0);
+            let rows = figures::every().map(|one| format!("{:<width$} {}", one.name, one.summary));
             print::line(rows.collect::<Vec<_>>().join("\n"))
         }
         Command::Plan(args) => {
