@@ -1,16 +1,17 @@
 //! Modules that are rewritten against the same modules as Verilator writes them, cycle by cycle.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use model_optimizer::Optimizer;
 use rand::{RngCore as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Model, ModelOptions, SharedModule};
 
-/// The design `top` as Verilator writes it, and with `shared` rewritten.
-fn models(verilog: &str, top: &str, shared: SharedModule, cache: &Path) -> [Model; 2] {
-    let plain = ModelOptions { cache: Some(cache.to_path_buf()), ..ModelOptions::new(top) };
+/// The design `top` as Verilator writes it, and with `shared` rewritten; in this cache, or the
+/// user's.
+fn models(verilog: &str, top: &str, shared: SharedModule, cache: Option<PathBuf>) -> [Model; 2] {
+    let plain = ModelOptions { cache, ..ModelOptions::new(top) };
     let rewritten = ModelOptions { shared: vec![shared], rewriter: Some(&Optimizer), ..plain.clone() };
     [plain, rewritten].map(|options| {
         let library = Model::build(verilog, &options).unwrap();
@@ -36,7 +37,6 @@ fn a_model_that_is_traced_is_the_same() {
         shared: vec![SharedModule { name: "stage".into(), inputs: vec!["d".into()] }],
         rewriter: Some(&Optimizer),
         trace: true,
-        cache: Some(folder.path().join("cache")),
         ..ModelOptions::new("pipe")
     };
     let library = Model::build(text, &options).unwrap();
@@ -59,7 +59,6 @@ fn a_model_that_is_traced_is_the_same() {
 /// Verilator writes it.
 #[test]
 fn lanes_in_loops_are_the_same() {
-    let folder = tempfile::tempdir().unwrap();
     let lanes: String = (0..32)
         .map(|i| {
             let (low, high) = (16 * i, 16 * i + 15);
@@ -115,7 +114,7 @@ fn lanes_in_loops_are_the_same() {
     );
     let inputs = ["mask", "address", "d"].map(String::from).to_vec();
     let core = SharedModule { name: "core".into(), inputs };
-    let mut models = models(&text, "cores", core, folder.path());
+    let mut models = models(&text, "cores", core, None);
     let seed = std::env::var("HERMES_SEED").map_or(1, |seed| seed.parse().expect("HERMES_SEED is a number"));
     println!("HERMES_SEED={seed}");
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
@@ -177,7 +176,7 @@ fn long_functions_in_parts_are_the_same() {
         name(REGISTERS / 2)
     );
     let mixer = SharedModule { name: "mixer".into(), inputs: vec!["d".into()] };
-    let mut models = models(&text, "mixers", mixer, folder.path());
+    let mut models = models(&text, "mixers", mixer, Some(folder.path().into()));
     let built = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let parts = built.filter(|path| {
         path.extension().is_some_and(|extension| extension == "so")

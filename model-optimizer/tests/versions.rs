@@ -4,11 +4,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use model_optimizer::Optimizer;
 use verilator_sys::{Error, Model, ModelLibrary, ModelOptions, SharedModule};
 
+/// What the tests build; each has a text of its own, as they share a cache.
 const PIPE: &str = "
 module stage(input wire clk, input wire [15:0] d, output reg [15:0] q);
   always @(posedge clk) q <= d + 16'd3;
@@ -18,6 +20,19 @@ module pipe(input wire clk, input wire [15:0] d, output wire [15:0] q);
   stage first(.clk(clk), .d(d), .q(between));
   stage second(.clk(clk), .d(between), .q(q));
 endmodule";
+
+/// The cache of these tests, which has no model when they begin, but Verilator's run-time library
+/// once for each version: to compile that takes longest.
+fn cache() -> &'static Path {
+    static CACHE: OnceLock<PathBuf> = OnceLock::new();
+    CACHE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("versions");
+        if folder.exists() {
+            fs::remove_dir_all(&folder).unwrap();
+        }
+        folder
+    })
+}
 
 /// Builds with a program that calls itself `version`, and changes what it wrote by `change`, a line
 /// of a shell script, if the C++ is to be rewritten.
@@ -34,10 +49,10 @@ fn build(folder: &Path, version: &str, change: &str, plain: bool) -> Result<Mode
         shared: vec![SharedModule { name: "stage".into(), inputs: vec!["d".into()] }],
         rewriter: if plain { None } else { Some(&Optimizer) },
         verilator: program.to_string_lossy().into_owned(),
-        cache: Some(folder.join("cache")),
+        cache: Some(cache().into()),
         ..ModelOptions::new("pipe")
     };
-    Model::build(PIPE, &options)
+    Model::build(&format!("// Of {change}{PIPE}"), &options)
 }
 
 /// Two stages add 6.
