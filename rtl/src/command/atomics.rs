@@ -32,13 +32,13 @@ use hermes_hdl::prelude::*;
 pub struct CommandAtomics {
     /// Stage W: an operation starts.
     pub start_valid: Signal<In, Bit>,
-    /// Its hart.
+    /// Stage W: hart of the operation.
     pub start_hart: Signal<In, Bits<3>>,
-    /// Its instruction word.
+    /// Stage W: word of the instruction.
     pub start_word: Signal<In, Bits<32>>,
-    /// Its address, a multiple of 4.
+    /// Stage W: address of the operation, a multiple of 4.
     pub start_address: Signal<In, Bits<32>>,
-    /// Its operand.
+    /// Stage W: operand of the operation.
     pub start_data: Signal<In, Bits<32>>,
     /// Harts that are held, or that did at this edge what a loop of `lr.w` and `sc.w` does not.
     pub leaves: Signal<In, Bits<8>>,
@@ -46,11 +46,11 @@ pub struct CommandAtomics {
     pub end: ReservationEnd,
     /// An operation is under way.
     pub busy: Signal<Out, Bit>,
-    /// It is performed.
+    /// The operation is performed, and its answer is offered.
     pub answer_valid: Signal<Out, Bit>,
     /// The answer is taken at this edge.
     pub answer_ready: Signal<In, Bit>,
-    /// Its hart.
+    /// Hart of the operation that is performed.
     pub answer_hart: Signal<Out, Bits<3>>,
     /// The word before; of `sc.w` 0 if it stored, else 1.
     pub answer_value: Signal<Out, Bits<32>>,
@@ -58,9 +58,9 @@ pub struct CommandAtomics {
     pub answer_error: Signal<Out, Bit>,
     /// From the store buffer: stores, with bit 5 of the tag low.
     pub store: Flipped<LineWrite>,
-    /// To memory: both, and their answers.
+    /// To memory: stores and atomic operations, and their answers.
     pub write: LineWrite,
-    /// What comes with the answer of an operation.
+    /// With the answers of atomic operations.
     pub atomic_answer: AtomicAnswer,
     /// An operation is under way, and is to be sent.
     busy_q: Register<Bit>,
@@ -83,10 +83,10 @@ pub struct CommandAtomics {
     /// The destination register is read at this edge (only with compare-and-swap, as the next two).
     #[there(compares)]
     pub compare_read: Part<Signal<Out, Bit>>,
-    /// Its hart (7:5) and number.
+    /// Hart (7:5) and number of the destination register.
     #[there(compares)]
     pub compare_address: Part<Signal<Out, Bits<8>>>,
-    /// Its value, in the cycle after it was read.
+    /// Value of the destination register, in the cycle after it was read.
     #[there(compares)]
     pub compare_value: Part<Signal<In, Bits<32>>>,
     #[there(compares)]

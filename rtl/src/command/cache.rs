@@ -43,9 +43,9 @@ pub struct CommandCache {
     pub word: Signal<Out, Bits<32>>,
     /// Stage W: the instruction is a store that retires.
     pub store: Signal<In, Bit>,
-    /// Stage W: its bytes, in place.
+    /// Stage W: bytes of the store, in place.
     pub store_data: Signal<In, Bits<32>>,
-    /// Stage W: which of them are stored, that of bits 7:0 in bit 0.
+    /// Stage W: bytes that are stored, that of bits 7:0 in bit 0.
     pub store_strobe: Signal<In, Bits<4>>,
     /// Stage W: the line is dropped from the part of the hart.
     pub remove: Signal<In, Bit>,
@@ -55,11 +55,11 @@ pub struct CommandCache {
     pub fill_valid: Signal<In, Bit>,
     /// The hart whose load asked for it.
     pub fill_hart: Signal<In, Bits<3>>,
-    /// Its line address.
+    /// Line address of the line that comes.
     pub fill_line: Signal<In, LineAddress>,
     /// The line, byte 0 in bits 7:0.
     pub fill_data: Signal<In, Bits<512>>,
-    /// It could not be read.
+    /// The line could not be read.
     pub fill_error: Signal<In, Bit>,
     /// A bit for each hart: its line is being written.
     pub filling: Signal<Out, Bits<8>>,

@@ -41,7 +41,7 @@ pub struct CachedLoads {
     pub uncached: Signal<Out, Bits<32>>,
     /// Stage W: the instruction.
     pub result: Signal<In, CommandResult>,
-    /// Stage W: what becomes of it.
+    /// Stage W: outcome of the instruction.
     pub outcome: Signal<In, CommandOutcome>,
     /// Stage W: a load gets its value here.
     pub hit: Signal<Out, Bit>,

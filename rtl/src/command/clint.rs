@@ -32,13 +32,13 @@ pub struct Clint {
     pub doorbell: Signal<In, Bits<8>>,
     /// A register is written.
     pub write: Signal<In, Bit>,
-    /// Its offset, a multiple of 4.
+    /// Offset of the register, a multiple of 4.
     pub address: Signal<In, Bits<16>>,
     /// The value to write.
     pub data: Signal<In, Bits<32>>,
     /// The value of the register.
     pub value: Signal<Out, Bits<32>>,
-    /// It is there, and if `writes` is high it can be written.
+    /// The register is there, and if `writes` is high it can be written.
     pub known: Signal<Out, Bit>,
     /// The access is a write; does not write by itself.
     pub writes: Signal<In, Bit>,

@@ -36,9 +36,9 @@ pub struct CsrMap {
     pub debug: Signal<In, Bit>,
     /// There is such a CSR.
     pub there: Signal<Out, Bit>,
-    /// It cannot be written.
+    /// The CSR cannot be written.
     pub read_only: Signal<Out, Bit>,
-    /// It is one of user-level interrupts.
+    /// The CSR is one of user-level interrupts.
     pub user_level: Signal<Out, Bit>,
 }
 

@@ -24,29 +24,29 @@ use hermes_hdl::prelude::*;
 pub struct CommandData {
     /// Stage W: a long operation starts.
     pub start_valid: Signal<In, Bit>,
-    /// Its hart.
+    /// Stage W: hart of the operation.
     pub start_hart: Signal<In, Bits<3>>,
-    /// Its instruction word; that of a load says size and sign.
+    /// Stage W: word of the instruction; that of a load says size and sign.
     pub start_word: Signal<In, Bits<32>>,
-    /// It is a load.
+    /// Stage W: the operation is a load.
     pub load_valid: Signal<In, Bit>,
     /// Address of the load, a multiple of its size.
     pub load_address: Signal<In, Bits<32>>,
     /// The answer of another operation is here.
     pub late_valid: Signal<In, Bit>,
-    /// Its hart.
+    /// Hart of the operation that is answered.
     pub late_hart: Signal<In, Bits<3>>,
     /// The value for its register.
     pub late_value: Signal<In, Bits<32>>,
     /// The access failed.
     pub late_error: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub late_ready: Signal<Out, Bit>,
     /// Harts whose operation ends without an answer.
     pub withdrawn: Signal<In, Bits<8>>,
     /// Stage W holds an instruction of `used_hart`.
     pub used: Signal<In, Bit>,
-    /// Its hart.
+    /// Hart of the instruction in stage W.
     pub used_hart: Signal<In, Bits<3>>,
     /// Harts that are held.
     pub hold: Signal<In, Bits<8>>,

@@ -40,17 +40,17 @@ pub struct CommandDebug {
     pub issue: Signal<In, Bit>,
     /// Stage W holds an instruction, and its hart runs.
     pub live: Signal<In, Bit>,
-    /// Its hart.
+    /// Hart of the instruction in stage W.
     pub hart: Signal<In, Bits<3>>,
-    /// It is a word of CP_EXECUTE.
+    /// The instruction in stage W is a word of CP_EXECUTE.
     pub executed: Signal<In, Bit>,
-    /// It retires.
+    /// The instruction in stage W retires.
     pub retire: Signal<In, Bit>,
-    /// It raises an exception.
+    /// The instruction in stage W raises an exception.
     pub exception: Signal<In, Bit>,
-    /// It retires and writes CP_DATA.
+    /// The instruction in stage W retires and writes CP_DATA.
     pub data_write: Signal<In, Bit>,
-    /// What it writes.
+    /// Value that the instruction in stage W writes to CP_DATA.
     pub data_value: Signal<In, Bits<32>>,
     /// Harts that stop at this edge.
     pub stop: Signal<Out, Bits<8>>,

@@ -16,9 +16,9 @@ use hermes_hdl::prelude::*;
 pub struct CommandDecode {
     /// The instruction word; ignored with `error`.
     pub word: Signal<In, Bits<32>>,
-    /// Its hart.
+    /// Hart of the instruction.
     pub hart: Signal<In, Bits<3>>,
-    /// Its PC, bits 31:2.
+    /// PC of the instruction, bits 31:2.
     pub pc: Signal<In, Bits<30>>,
     /// Channels of user-level interrupts of a hart; 0: none; constant.
     pub channels: Signal<In, Bits<4>>,

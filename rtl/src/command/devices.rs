@@ -23,12 +23,12 @@ use hermes_hdl::prelude::*;
 pub struct CommandDevices {
     /// Stage W: an access starts.
     pub start_valid: Signal<In, Bit>,
-    /// Its hart.
+    /// Stage W: hart of the access.
     pub start_hart: Signal<In, Bits<3>>,
-    /// It is a store.
+    /// Stage W: the access is a store.
     pub start_write: Signal<In, Bit>,
-    /// Its address, a multiple of 4: bit 19 set is a register of the array, or with bit 13 clear in
-    /// the window.
+    /// Stage W: address of the access, a multiple of 4: bit 19 set is a register of the array, or
+    /// with bit 13 clear in the window.
     pub start_address: Signal<In, Bits<32>>,
     /// The word to store.
     pub start_data: Signal<In, Bits<32>>,
@@ -38,7 +38,7 @@ pub struct CommandDevices {
     pub busy: Signal<Out, Bit>,
     /// An access is performed.
     pub answer_valid: Signal<Out, Bit>,
-    /// Its hart.
+    /// Hart of the access that is performed.
     pub answer_hart: Signal<Out, Bits<3>>,
     /// The value that was read.
     pub answer_value: Signal<Out, Bits<32>>,

@@ -45,11 +45,11 @@ pub struct CommandExecute {
     pub decode_valid: Signal<In, Bit>,
     /// The instruction.
     pub decoded: Signal<In, CommandInstruction>,
-    /// Its first source register, 0 for none.
+    /// First source register of the instruction in stage D, 0 for none.
     pub decode_rs1: Signal<In, Bits<5>>,
-    /// Its second source register, 0 for none.
+    /// Second source register of the instruction in stage D, 0 for none.
     pub decode_rs2: Signal<In, Bits<5>>,
-    /// It needs a result that is not there in time.
+    /// The instruction in stage D needs a result that is not there in time.
     pub late_use: Signal<Out, Bit>,
     /// Harts whose instruction in stage R is dropped.
     pub drop_read: Signal<In, Bits<8>>,
@@ -68,7 +68,7 @@ pub struct CommandExecute {
     pub answer_word: Signal<In, Bits<32>>,
     /// Stage X: the hart goes on at `redirect_pc`.
     pub redirect_valid: Signal<Out, Bit>,
-    /// Where it goes on, bits 31:2.
+    /// Stage X: PC at which the hart goes on, bits 31:2.
     pub redirect_pc: Signal<Out, Bits<30>>,
     /// With `redirect_valid`: by `mret` or ERETURN.
     pub redirect_returns: Signal<Out, Bit>,
@@ -76,11 +76,11 @@ pub struct CommandExecute {
     pub asked: Signal<In, Bits<32>>,
     /// Stage X: a load, store or atomic operation is to be looked up in the data cache.
     pub look_enable: Signal<Out, Bit>,
-    /// Stage X: its address.
+    /// Stage X: address of the load, store or atomic operation.
     pub look_address: Signal<Out, Bits<32>>,
     /// Stage X: word of the instruction.
     pub execute_word: Signal<Out, Bits<32>>,
-    /// Stage X: it is an EMONITOR.
+    /// Stage X: the instruction is an EMONITOR.
     pub execute_monitor: Signal<Out, Bit>,
     /// Stage X: user-level interrupts of the hart are blocked.
     pub blocked: Signal<In, Bit>,
@@ -92,26 +92,26 @@ pub struct CommandExecute {
     pub write_valid: Signal<Out, Bit>,
     /// The instruction.
     pub result: Signal<Out, CommandResult>,
-    /// Stage W: its value for its register.
+    /// Stage W: value of the instruction for its register.
     pub write_value: Signal<Out, Bits<32>>,
     /// Stage W: the value of the instruction is written to its register.
     pub write_enable: Signal<In, Bit>,
-    /// Stage W: its value is `cached_value`.
+    /// Stage W: the value of the instruction is `cached_value`.
     pub cached: Signal<In, Bit>,
     /// Stage W: the value of a load from the data cache.
     pub cached_value: Signal<In, Bits<32>>,
     /// Stage W: a SIGNAL.RANGE is refused.
     pub page_refused: Signal<In, Bit>,
-    /// Stage W: it writes the local memory.
+    /// Stage W: the instruction writes the local memory.
     pub local_write: Signal<In, Bit>,
     /// From the atomic operations: a register is read at this edge, and the instruction in stage D
     /// waits (only with compare-and-swap, as the next two).
     #[there(compares)]
     pub compare_read: Part<Signal<In, Bit>>,
-    /// Its hart (7:5) and number.
+    /// Hart (7:5) and number of the destination register.
     #[there(compares)]
     pub compare_address: Part<Signal<In, Bits<8>>>,
-    /// Its value, in the cycle after it was read.
+    /// Value of the destination register, in the cycle after it was read.
     #[there(compares)]
     pub compare_value: Part<Signal<Out, Bits<32>>>,
     #[init(HartRegisters::new(compares))]

@@ -25,11 +25,11 @@ use hermes_hdl::prelude::*;
 pub struct CommandFetch {
     /// Stage F: a hart fetches; low while `stall` is high.
     pub issue_valid: Signal<In, Bit>,
-    /// The hart.
+    /// Stage F: hart that fetches.
     pub issue_hart: Signal<In, Bits<3>>,
-    /// Its PC, bits 31:2.
+    /// Stage F: PC of the instruction, bits 31:2.
     pub issue_pc: Signal<In, Bits<30>>,
-    /// It takes `debug_word`.
+    /// Stage F: the hart takes `debug_word`.
     pub issue_debug: Signal<In, Bit>,
     /// The word of CP_EXECUTE.
     pub debug_word: Signal<In, Bits<32>>,
@@ -51,13 +51,13 @@ pub struct CommandFetch {
     pub decode_holds: Signal<Out, Bit>,
     /// As `miss_valid`, as early.
     pub miss_holds: Signal<Out, Bit>,
-    /// Its hart; that of the miss as well.
+    /// Hart of the instruction in stage D; that of the miss as well.
     pub decode_hart: Signal<Out, Bits<3>>,
-    /// Its PC, bits 31:2; that of the miss as well.
+    /// PC of the instruction in stage D, bits 31:2; that of the miss as well.
     pub decode_pc: Signal<Out, Bits<30>>,
-    /// Its word.
+    /// Word of the instruction in stage D.
     pub decode_word: Signal<Out, Bits<32>>,
-    /// It is one of CP_EXECUTE.
+    /// The instruction in stage D is one of CP_EXECUTE.
     pub decode_debug: Signal<Out, Bit>,
     /// The word could not be fetched.
     pub decode_error: Signal<Out, Bit>,

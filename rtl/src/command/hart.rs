@@ -37,23 +37,23 @@ pub struct CommandHart {
     pub issue: Signal<In, Bit>,
     /// Stage D: hart of the instruction.
     pub decode_hart: Signal<In, Bits<3>>,
-    /// Stage D: it goes on at `decode_pc`.
+    /// Stage D: the hart goes on at `decode_pc`.
     pub decode_redirect: Signal<In, Bit>,
     /// Stage D: the instruction at `decode_pc` is not in the cache.
     pub miss: Signal<In, Bit>,
     /// Stage D: target, or PC of the miss, bits 31:2.
     pub decode_pc: Signal<In, Bits<30>>,
-    /// From the cache: who waits for a line looks up again.
+    /// From the cache: harts that wait for a line look up again.
     pub filled: Signal<In, Bit>,
     /// Stage X: hart of the instruction.
     pub execute_hart: Signal<In, Bits<3>>,
-    /// Stage X: it goes on at `execute_pc`.
+    /// Stage X: the hart goes on at `execute_pc`.
     pub execute_redirect: Signal<In, Bit>,
     /// Stage X: target, bits 31:2.
     pub execute_pc: Signal<In, Bits<30>>,
     /// Stage W: the instruction.
     pub result: Signal<In, CommandResult>,
-    /// Stage W: what becomes of it.
+    /// Stage W: outcome of the instruction.
     pub outcome: Signal<In, CommandOutcome>,
     /// No store of the hart is outstanding.
     pub stores_none: Signal<In, Bit>,
@@ -69,7 +69,7 @@ pub struct CommandHart {
     pub answer_waits: Signal<In, Bit>,
     /// The hart goes on at `take_pc`.
     pub take_valid: Signal<In, Bit>,
-    /// Where it goes on, bits 31:2.
+    /// PC at which the hart goes on, bits 31:2.
     pub take_pc: Signal<In, Bits<30>>,
     /// The host stops the hart at this edge.
     pub debug_stop: Signal<In, Bit>,
@@ -81,9 +81,9 @@ pub struct CommandHart {
     pub execute: Signal<In, Bit>,
     /// Stage X: number of a CSR.
     pub read_number: Signal<In, Bits<12>>,
-    /// Its value, 0 for a CSR that is not one of machine mode.
+    /// Stage X: value of the CSR, 0 for one that is not of machine mode.
     pub read_value: Signal<Out, Bits<32>>,
-    /// Stage X: where `mret` goes, bits 31:2.
+    /// Stage X: PC to which `mret` goes, bits 31:2.
     pub return_pc: Signal<Out, Bits<30>>,
     /// An external interrupt is pending.
     pub external: Signal<In, Bit>,
@@ -111,21 +111,21 @@ pub struct CommandHart {
     pub pc: Signal<Out, Bits<30>>,
     /// A trap is entered at this edge.
     pub trap: Signal<Out, Bit>,
-    /// Where the trap goes, bits 31:2.
+    /// PC to which the trap goes, bits 31:2.
     pub trap_target: Signal<Out, Bits<30>>,
     /// The hart goes on elsewhere at this edge, or the host stops it.
     pub goes: Signal<Out, Bit>,
     /// The hart is stopped.
     pub stopped: Signal<Out, Bit>,
-    /// It sleeps in `wfi`.
+    /// The hart sleeps in `wfi`.
     pub waiting: Signal<Out, Bit>,
-    /// It was stopped since its trap handler cannot run.
+    /// The hart was stopped since its trap handler cannot run.
     pub locked: Signal<Out, Bit>,
     /// No instruction retired since `take_valid`.
     pub taken: Signal<Out, Bit>,
     /// No instruction retired since a trap was entered.
     pub entered: Signal<Out, Bit>,
-    /// It is to wake: what ends `wfi` is there (only with a window of a network interface).
+    /// The hart is to wake: what ends `wfi` is there (only with a window of a network interface).
     #[there(windows)]
     pub wake: Part<Signal<Out, Bit>>,
     state: HartState,

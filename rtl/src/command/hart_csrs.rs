@@ -32,13 +32,13 @@ pub struct HartCsrs {
     pub hold: Signal<In, Bit>,
     /// Stage X: number of a CSR.
     pub read_number: Signal<In, Bits<12>>,
-    /// Its value.
+    /// Stage X: value of the CSR.
     pub read_value: Signal<Out, Bits<32>>,
     /// Stage W: a CSR is written.
     pub write_valid: Signal<In, Bit>,
-    /// Its number.
+    /// Stage W: number of the CSR.
     pub write_number: Signal<In, Bits<12>>,
-    /// The value.
+    /// Stage W: value that is written.
     pub write_value: Signal<In, Bits<32>>,
     /// Stage W: an instruction of the hart retires.
     pub retire: Signal<In, Bit>,
@@ -46,7 +46,7 @@ pub struct HartCsrs {
     pub trap_valid: Signal<In, Bit>,
     /// PC of the instruction that raised it, or of the next one, bits 31:2.
     pub trap_pc: Signal<In, Bits<30>>,
-    /// Its cause; bit 5: an interrupt.
+    /// Cause of the trap; bit 5: an interrupt.
     pub trap_cause: Signal<In, Bits<6>>,
     /// For `mtval`.
     pub trap_value: Signal<In, Bits<32>>,
@@ -62,15 +62,15 @@ pub struct HartCsrs {
     pub cycle: Signal<In, Bits<64>>,
     /// An interrupt is to be taken at the next instruction boundary.
     pub interrupt: Signal<Out, Bit>,
-    /// Its cause.
+    /// Cause of the interrupt.
     pub interrupt_cause: Signal<Out, Bits<5>>,
     /// An interrupt is pending and enabled.
     pub wake: Signal<Out, Bit>,
-    /// Where traps go, bits 31:2.
+    /// PC to which traps go, bits 31:2.
     pub base: Signal<Out, Bits<30>>,
     /// Interrupts go to `base` + 4 x cause.
     pub vectored: Signal<Out, Bit>,
-    /// Where `mret` goes, bits 31:2.
+    /// PC to which `mret` goes, bits 31:2.
     pub return_pc: Signal<Out, Bits<30>>,
     enable: Register<Bit>,
     previous: Register<Bit>,

@@ -16,17 +16,17 @@ use hermes_hdl::prelude::*;
 #[derive(LogicBlock)]
 #[new(compares: bool)]
 pub struct HartRegisters {
-    /// Stage D: where `rs1` stands.
+    /// Stage D: address of `rs1`.
     pub rs1_address: Signal<In, Bits<8>>,
-    /// Stage D: where `rs2` stands.
+    /// Stage D: address of `rs2`.
     pub rs2_address: Signal<In, Bits<8>>,
-    /// Stage R: where the value of `rs1` comes from.
+    /// Stage R: source of the value of `rs1`.
     pub rs1_source: Signal<In, OperandSource>,
-    /// Stage R: where the value of `rs2` comes from.
+    /// Stage R: source of the value of `rs2`.
     pub rs2_source: Signal<In, OperandSource>,
     /// Stage W: `write_data` is written.
     pub write_enable: Signal<In, Bit>,
-    /// Stage W: where to.
+    /// Stage W: address of the destination register.
     pub write_address: Signal<In, Bits<8>>,
     /// Stage W: the result.
     pub write_data: Signal<In, Bits<32>>,
@@ -38,10 +38,10 @@ pub struct HartRegisters {
     /// (only with compare-and-swap, as the next two).
     #[there(compares)]
     pub compare_read: Part<Signal<In, Bit>>,
-    /// Where it stands.
+    /// Hart (7:5) and number of the register to read.
     #[there(compares)]
     pub compare_address: Part<Signal<In, Bits<8>>>,
-    /// Its value, in the cycle after it was read.
+    /// Value of the register, in the cycle after it was read.
     #[there(compares)]
     pub compare_value: Part<Signal<Out, Bits<32>>>,
     registers_1: RamNoCollision<32, 8>,

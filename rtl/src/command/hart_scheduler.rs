@@ -27,7 +27,7 @@ pub struct HartScheduler {
     pub hold: Signal<In, Bits<8>>,
     /// A hart fetches.
     pub valid: Signal<Out, Bit>,
-    /// The hart.
+    /// Hart that fetches.
     pub hart: Signal<Out, Bits<3>>,
     goes_first: Register<Bits<8>>,
     first: PriorityEncoder,

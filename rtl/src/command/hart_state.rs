@@ -38,7 +38,7 @@ pub struct HartState {
     pub miss: Signal<In, Bit>,
     /// Stage D: target, or PC of the miss, bits 31:2.
     pub decode_pc: Signal<In, Bits<30>>,
-    /// From the cache: who waits for a line looks up again.
+    /// From the cache: harts that wait for a line look up again.
     pub filled: Signal<In, Bit>,
     /// Stage X: the hart goes on at `execute_pc`.
     pub execute_redirect: Signal<In, Bit>,
@@ -46,22 +46,22 @@ pub struct HartState {
     pub execute_pc: Signal<In, Bits<30>>,
     /// Stage W holds an instruction of the hart.
     pub write_valid: Signal<In, Bit>,
-    /// Stage W: it retires.
+    /// Stage W: the instruction retires.
     pub retire: Signal<In, Bit>,
     /// Stage W: PC of the instruction after it, bits 31:2.
     pub next_pc: Signal<In, Bits<30>>,
     /// Stage W, with `retire`: the instructions after it are fetched again.
     pub refetch: Signal<In, Bit>,
-    /// Stage W: it is replayed when no store of the hart is outstanding.
+    /// Stage W: the instruction is replayed when no store of the hart is outstanding.
     pub wait_stores: Signal<In, Bit>,
-    /// Stage W: it is replayed when there is a place for another store.
+    /// Stage W: the instruction is replayed when there is a place for another store.
     pub wait_place: Signal<In, Bit>,
-    /// Stage W: it is replayed when no access to a device is under way.
+    /// Stage W: the instruction is replayed when no access to a device is under way.
     pub wait_device: Signal<In, Bit>,
-    /// Stage W: it is replayed when no division is under way.
+    /// Stage W: the instruction is replayed when no division is under way.
     pub wait_divide: Signal<In, Bit>,
-    /// Stage W: it is replayed when the load, access or division that it starts in this cycle is
-    /// answered.
+    /// Stage W: the instruction is replayed when the load, access or division that it starts in
+    /// this cycle is answered.
     pub load: Signal<In, Bit>,
     /// The hart stops: by an exception in stage W, or by the host at a boundary or with a trap.
     pub stop: Signal<In, Bit>,
@@ -90,9 +90,9 @@ pub struct HartState {
     pub answer_waits: Signal<In, Bit>,
     /// The hart goes on at `take_pc`; only while `boundary` is high.
     pub take_valid: Signal<In, Bit>,
-    /// Where it goes on, bits 31:2.
+    /// PC at which the hart goes on, bits 31:2.
     pub take_pc: Signal<In, Bits<30>>,
-    /// It goes on there by a trap; legal at an exception in stage W as well.
+    /// The hart goes on at `take_pc` by a trap; legal at an exception in stage W as well.
     pub trapped: Signal<In, Bit>,
     /// The hart may fetch in this cycle.
     pub ready: Signal<Out, Bit>,

@@ -22,10 +22,10 @@ pub struct HartTurns {
     pub hart: Signal<In, Bits<3>>,
     /// Stage W holds an instruction.
     pub live: Signal<In, Bit>,
-    /// Stage W: its operation is turned away: one is under way, or `refused` is high. Only with
-    /// `live`, as the next.
+    /// Stage W: the operation of the hart is turned away: one is under way, or `refused` is high.
+    /// Only with `live`, as the next.
     pub turned_away: Signal<In, Bit>,
-    /// Stage W: its operation starts.
+    /// Stage W: the operation of the hart starts.
     pub starts: Signal<In, Bit>,
     /// Harts that go on elsewhere at this edge, are held, or are stopped.
     pub gone: Signal<In, Bits<8>>,

@@ -16,7 +16,7 @@ use hermes_hdl::prelude::*;
 pub struct LocalMemory {
     /// Stage X: a word is read.
     pub read_enable: Signal<In, Bit>,
-    /// Its word address.
+    /// Stage X: word address to read.
     pub read_address: Signal<In, Bits<12>>,
     /// Stage W: a value is wanted.
     pub wanted: Signal<In, Bit>,

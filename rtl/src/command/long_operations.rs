@@ -25,15 +25,15 @@ pub struct LongOperations {
     pub load_valid: Signal<In, Bit>,
     /// Stage W: an access to a device starts.
     pub device_valid: Signal<In, Bit>,
-    /// It is a store.
+    /// Stage W: the access is a store.
     pub device_write: Signal<In, Bit>,
     /// Stage W: an atomic operation starts.
     pub atomic_valid: Signal<In, Bit>,
     /// Stage W: a division starts.
     pub divide_valid: Signal<In, Bit>,
-    /// Its hart.
+    /// Stage W: hart of the operation that starts.
     pub start_hart: Signal<In, Bits<3>>,
-    /// Its instruction word.
+    /// Stage W: word of the instruction.
     pub start_word: Signal<In, Bits<32>>,
     /// Address of a load or an access; the dividend.
     pub start_address: Signal<In, Bits<32>>,
@@ -45,15 +45,15 @@ pub struct LongOperations {
     pub hold: Signal<In, Bits<8>>,
     /// An atomic operation is under way.
     pub atomic_busy: Signal<In, Bit>,
-    /// It is performed.
+    /// The atomic operation is performed, and its answer is offered.
     pub atomic_answer: Signal<In, Bit>,
-    /// Its hart.
+    /// Hart of the atomic operation.
     pub atomic_hart: Signal<In, Bits<3>>,
     /// The value for its register.
     pub atomic_value: Signal<In, Bits<32>>,
     /// The line could not be read.
     pub atomic_error: Signal<In, Bit>,
-    /// Its answer is taken at this edge.
+    /// The answer of the atomic operation is taken at this edge.
     pub atomic_ready: Signal<Out, Bit>,
     /// No access to a device and no atomic operation is under way.
     pub device_free: Signal<Out, Bit>,
@@ -88,7 +88,7 @@ pub struct LongOperations {
     /// See `parks` (only with a window).
     #[there(windows)]
     pub here: Part<Signal<Out, Bit>>,
-    /// It will be soon (only with a window).
+    /// `here` will be high soon (only with a window).
     #[there(windows)]
     pub soon: Part<Signal<Out, Bit>>,
     /// Cycles since reset of the array.

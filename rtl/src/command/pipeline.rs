@@ -56,9 +56,9 @@ pub struct CommandPipeline {
     pub doorbell: Signal<In, Bits<8>>,
     /// A hart goes on elsewhere at this edge.
     pub take_valid: Signal<In, Bit>,
-    /// The hart.
+    /// Hart that goes on elsewhere.
     pub take_hart: Signal<In, Bits<3>>,
-    /// Where it goes on, bits 31:2.
+    /// PC at which the hart goes on, bits 31:2.
     pub take_pc: Signal<In, Bits<30>>,
     /// Harts that are between two instructions at the end of this cycle.
     pub boundary: Signal<Out, Bits<8>>,
@@ -77,7 +77,7 @@ pub struct CommandPipeline {
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
-    /// What comes with the answer of an atomic operation (only with atomic instructions).
+    /// With the answers of atomic operations (only with atomic instructions).
     #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).

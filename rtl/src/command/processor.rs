@@ -51,18 +51,18 @@ pub struct CommandProcessor {
     pub read: LineRead,
     /// To memory: stores and atomic operations.
     pub write: LineWrite,
-    /// What comes with the answer of an atomic operation (only with atomic instructions).
+    /// With the answers of atomic operations (only with atomic instructions).
     #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: the reservation of a hart ends (only with atomic instructions).
     #[there(options.atomics)]
     pub reservation_end: Part<ReservationEnd>,
-    /// To the write monitors: what each channel watches, those of hart 0 first (only with channels,
-    /// as the next five).
+    /// To the write monitors: range that each channel watches, those of hart 0 first (only with
+    /// channels, as the next five).
     #[there(options.interrupts())]
     #[count(harts * options.uli_channels)]
     pub watched: Part<Vec<Flipped<WatchedRange>>>,
-    /// From the write monitors: what a channel watches was written.
+    /// From the write monitors: the range of a channel was written.
     #[there(options.interrupts())]
     #[count(harts * options.uli_channels)]
     pub hit: Part<Vec<Signal<In, Bit>>>,

@@ -30,9 +30,9 @@ pub const STORES: usize = 8;
 pub struct StoreBuffer {
     /// Stage W: a store retires.
     pub push_valid: Signal<In, Bit>,
-    /// Its hart.
+    /// Stage W: hart of the store.
     pub push_hart: Signal<In, Bits<3>>,
-    /// Its address, bits 31:2.
+    /// Stage W: address of the store, bits 31:2.
     pub push_place: Signal<In, Bits<30>>,
     /// The word.
     pub push_data: Signal<In, Bits<32>>,

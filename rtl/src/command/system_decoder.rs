@@ -30,26 +30,26 @@ pub struct SystemDecoder {
     pub cached: Signal<In, Bit>,
     /// The word is one of CP_EXECUTE.
     pub debug: Signal<In, Bit>,
-    /// It is for this unit to decide.
+    /// The instruction is for this unit to decide.
     pub known: Signal<Out, Bit>,
     /// The word for the decoder of the cores.
     pub plain: Signal<Out, Bits<32>>,
-    /// It waits until the stores of the hart are acknowledged: `fence` with writes before it,
-    /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
+    /// The instruction waits until the stores of the hart are acknowledged: `fence` with writes
+    /// before it, `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Signal<Out, Bit>,
     /// Later loads must see what others wrote before: `fence` with reads after it, `fence.i`.
     pub acquire: Signal<Out, Bit>,
     /// `fence.i`: the instruction cache is emptied, and what comes next is fetched again.
     pub refetch: Signal<Out, Bit>,
-    /// It reads a CSR.
+    /// The instruction reads a CSR.
     pub csr: Signal<Out, Bit>,
-    /// It writes a CSR.
+    /// The instruction writes a CSR.
     pub csr_write: Signal<Out, Bit>,
     /// EMONITOR.
     pub monitor: Signal<Out, Bit>,
     /// ERETURN.
     pub leave: Signal<Out, Bit>,
-    /// SIGNAL.
+    /// The instruction is SIGNAL.
     pub signal: Signal<Out, Bit>,
     /// SIGNAL.RANGE.
     pub page: Signal<Out, Bit>,
@@ -57,7 +57,7 @@ pub struct SystemDecoder {
     pub trap_return: Signal<Out, Bit>,
     /// `wfi`.
     pub sleep: Signal<Out, Bit>,
-    /// It raises an exception.
+    /// The instruction raises an exception.
     pub fault: Signal<Out, Bit>,
     /// Cause of the exception: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,

@@ -8,13 +8,13 @@ use hermes_hdl::prelude::*;
 pub struct CommandTrace {
     /// An instruction retires, or raises an exception.
     pub valid: Signal<Out, Bit>,
-    /// Its hart.
+    /// Hart of the instruction.
     pub hart: Signal<Out, Bits<3>>,
-    /// Its PC.
+    /// PC of the instruction.
     pub pc_rdata: Signal<Out, Bits<32>>,
     /// PC of the instruction after it; of one that raises an exception the trap handler's.
     pub pc_wdata: Signal<Out, Bits<32>>,
-    /// Its word.
+    /// Word of the instruction.
     pub insn: Signal<Out, Bits<32>>,
     /// Destination register, 0 for none.
     pub rd: Signal<Out, Bits<5>>,
@@ -22,10 +22,11 @@ pub struct CommandTrace {
     pub rd_wdata: Signal<Out, Bits<32>>,
     /// Address of a load or store.
     pub mem_addr: Signal<Out, Bits<32>>,
-    /// It raises an exception.
+    /// The instruction raises an exception.
     pub trap: Signal<Out, Bit>,
-    /// It is the first of a trap handler, of an exception or an interrupt.
+    /// The instruction is the first of a trap handler, of an exception or an interrupt.
     pub intr: Signal<Out, Bit>,
-    /// It is the first after the hart was made to go on elsewhere between two instructions.
+    /// The instruction is the first after the hart was made to go on elsewhere between two
+    /// instructions.
     pub uli: Signal<Out, Bit>,
 }

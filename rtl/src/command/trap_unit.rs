@@ -24,9 +24,9 @@ pub struct TrapUnit {
     pub exception: Signal<In, Bit>,
     /// The exception stops the hart.
     pub halts: Signal<In, Bit>,
-    /// Its cause.
+    /// Stage W: cause of the exception.
     pub cause: Signal<In, Bits<5>>,
-    /// Its value, for `mtval`.
+    /// Stage W: value of the exception, for `mtval`.
     pub value: Signal<In, Bits<32>>,
     /// PC of the instruction, bits 31:2.
     pub pc: Signal<In, Bits<30>>,
@@ -36,17 +36,17 @@ pub struct TrapUnit {
     pub boundary_pc: Signal<In, Bits<30>>,
     /// An interrupt is to be taken.
     pub interrupt: Signal<In, Bit>,
-    /// Its cause.
+    /// Cause of the interrupt.
     pub interrupt_cause: Signal<In, Bits<5>>,
-    /// Where traps go, bits 31:2; with `vectored` a multiple of 16.
+    /// PC to which traps go, bits 31:2; with `vectored` a multiple of 16.
     pub base: Signal<In, Bits<30>>,
     /// Interrupts go to `base` + 4 x cause.
     pub vectored: Signal<In, Bit>,
     /// Stage W: an instruction of the hart retires.
     pub retire: Signal<In, Bit>,
-    /// It is `wfi`.
+    /// Stage W: the instruction is `wfi`.
     pub sleep: Signal<In, Bit>,
-    /// What ends the sleep.
+    /// An event that ends the sleep is there.
     pub wake: Signal<In, Bit>,
     /// The hart is stopped, and goes on.
     pub resume: Signal<In, Bit>,
@@ -60,15 +60,15 @@ pub struct TrapUnit {
     pub trap_cause: Signal<Out, Bits<6>>,
     /// For `mtval`.
     pub trap_value: Signal<Out, Bits<32>>,
-    /// Where the hart goes on, bits 31:2.
+    /// PC at which the hart goes on, bits 31:2.
     pub target: Signal<Out, Bits<30>>,
     /// The exception stops the hart at this edge.
     pub stop: Signal<Out, Bit>,
     /// The hart may not fetch: it sleeps.
     pub asleep: Signal<Out, Bit>,
-    /// It sleeps.
+    /// The hart sleeps.
     pub waiting: Signal<Out, Bit>,
-    /// It was stopped by an exception of its trap handler's first instruction.
+    /// The hart was stopped by an exception of its trap handler's first instruction.
     pub locked: Signal<Out, Bit>,
     /// No instruction has retired since a trap was entered.
     pub entered: Signal<Out, Bit>,

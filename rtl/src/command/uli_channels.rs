@@ -86,20 +86,20 @@ pub struct UliChannels {
     pub ask_status: Signal<Out, Bits<32>>,
     /// Stage W: EMONITOR retires.
     pub arm_valid: Signal<In, Bit>,
-    /// Its channel.
+    /// Stage W: channel of the EMONITOR.
     pub arm_channel: Signal<In, Bits<3>>,
-    /// Its scenario.
+    /// Stage W: scenario of the EMONITOR.
     pub arm_scenario: Signal<In, Bits<4>>,
-    /// Its handler, bits 31:2.
+    /// Stage W: handler of the EMONITOR, bits 31:2.
     pub arm_handler: Signal<In, Bits<30>>,
-    /// Its parameter. In scenario 1, bits 1:0 are 0: that word; 3: 2^(k + 1) bytes, k the number of
-    /// trailing ones.
+    /// Stage W: parameter of the EMONITOR. In scenario 1, bits 1:0 are 0: that word; 3: 2^(k + 1)
+    /// bytes, k the number of trailing ones.
     pub arm_parameter: Signal<In, Bits<32>>,
 
-    /// To the write monitors: what each channel watches.
+    /// To the write monitors: range that each channel watches.
     #[count(channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
-    /// What each channel watches was written.
+    /// From the write monitors: the range that each channel watches was written.
     #[count(channels)]
     pub event: Vec<Signal<In, Bit>>,
     /// Slots of the thread spawner that become free, for one cycle.
@@ -112,9 +112,9 @@ pub struct UliChannels {
 
     /// A channel is to be delivered.
     pub deliver: Signal<Out, Bit>,
-    /// Its handler, bits 31:2.
+    /// Handler of the channel, bits 31:2.
     pub handler: Signal<Out, Bits<30>>,
-    /// It is delivered at this edge.
+    /// The channel is delivered at this edge.
     pub take: Signal<In, Bit>,
     /// PC of the first instruction that was not executed, bits 31:2.
     pub pc: Signal<In, Bits<30>>,
@@ -129,7 +129,7 @@ pub struct UliChannels {
 
     /// Stage X: number of a CSR, bits 5:0.
     pub read_number: Signal<In, Bits<6>>,
-    /// Its value.
+    /// Stage X: value of the CSR.
     pub read_value: Signal<Out, Bits<32>>,
     /// Delivery is blocked.
     pub blocked: Signal<Out, Bit>,
@@ -137,7 +137,7 @@ pub struct UliChannels {
     pub interrupted_pc: Signal<Out, Bits<30>>,
     /// Stage W: a CSR is written.
     pub write_valid: Signal<In, Bit>,
-    /// Its number, bits 5:0.
+    /// Stage W: number of the CSR, bits 5:0.
     pub write_number: Signal<In, Bits<6>>,
     /// Bits to set.
     pub write_set: Signal<In, Bits<32>>,

@@ -30,10 +30,10 @@ pub struct CommandWrite {
     pub divide_free: Signal<In, Bit>,
     /// Harts for which an answer waits.
     pub answered: Signal<In, Bits<8>>,
-    /// What becomes of it.
+    /// Outcome of the instruction.
     pub outcome: Signal<Out, CommandOutcome>,
-    /// Its value is that of the data cache, if it retires: early, without the comparison of tags,
-    /// for what takes the value in stage X.
+    /// The value of the instruction is that of the data cache, if it retires: early, without the
+    /// comparison of tags, for what takes the value in stage X.
     pub takes_cached: Signal<Out, Bit>,
     /// Harts whose younger instructions leave the pipeline.
     pub drop: Signal<Out, Bits<8>>,
