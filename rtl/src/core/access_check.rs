@@ -23,20 +23,20 @@ pub struct AccessCheck<const LANES: usize> {
     // Stage X
     /// Lanes that execute the instruction.
     pub execute_active: Signal<In, Bits<LANES>>,
-    /// It is a load or a store, and not EXIT.
+    /// The instruction is a load or a store, and not EXIT.
     pub execute_access: Signal<In, Bit>,
-    /// Its size: 0 = byte, 1 = half word, 2 = word.
+    /// Size of the access: 0 = byte, 1 = half word, 2 = word.
     pub execute_size: Signal<In, Bits<2>>,
-    /// It is `jalr`.
+    /// The instruction is `jalr`.
     pub execute_jump_register: Signal<In, Bit>,
-    /// It is a conditional branch or `jal`.
+    /// The instruction is a conditional branch or `jal`.
     pub execute_jump: Signal<In, Bit>,
-    /// It faults in all lanes.
+    /// The instruction faults in all lanes.
     pub execute_fault: Signal<In, Bit>,
-    /// What the lanes compute.
+    /// Stage X, from the lanes.
     #[count(LANES)]
     pub lane: Vec<Flipped<CheckedValues>>,
-    /// The immediate.
+    /// Immediate of the instruction in stage X.
     pub immediate: Signal<In, Bits<32>>,
     /// Stage X, from the access windows.
     #[count(WINDOWS)]
@@ -49,17 +49,17 @@ pub struct AccessCheck<const LANES: usize> {
     // Stage W
     /// Lanes that execute the instruction.
     pub active: Signal<In, Bits<LANES>>,
-    /// It is a load.
+    /// The instruction in stage W is a load.
     pub load: Signal<In, Bit>,
-    /// It is a store.
+    /// The instruction in stage W is a store.
     pub store: Signal<In, Bit>,
-    /// It is the store of the verdict at EXIT, which is not checked.
+    /// The instruction in stage W is the store of the verdict at EXIT, which is not checked.
     pub exit: Signal<In, Bit>,
-    /// It is a conditional branch.
+    /// The instruction in stage W is a conditional branch.
     pub branch: Signal<In, Bit>,
-    /// It is `jal`.
+    /// The instruction in stage W is `jal`.
     pub jump: Signal<In, Bit>,
-    /// It faults in all lanes.
+    /// The instruction in stage W faults in all lanes.
     pub fault: Signal<In, Bit>,
     /// With `fault`: the cause.
     pub fault_cause: Signal<In, Bits<5>>,

@@ -12,8 +12,8 @@ use hermes_hdl::prelude::*;
 /// these parts, which [`AluDecoder`](super::AluDecoder) finds for all lanes.
 #[derive(LogicBlock, Default)]
 pub struct LaneAlu {
-    /// What `y` is. For a branch: `Xor` (eq, ne), `LessThan` (lt, ge) or `LessThanUnsigned` (ltu,
-    /// geu).
+    /// Operation whose result is `y`. For a branch: `Xor` (eq, ne), `LessThan` (lt, ge) or
+    /// `LessThanUnsigned` (ltu, geu).
     pub control: Signal<In, AluControl>,
     /// `funct3` of a branch: which comparison `taken` is (0 eq, 1 ne, 4 lt, 5 ge, 6 ltu, 7 geu).
     pub condition: Signal<In, Bits<3>>,
@@ -25,7 +25,7 @@ pub struct LaneAlu {
     pub y: Signal<Out, Bits<32>>,
     /// Sum of the operands, if the operation is `Add`.
     pub address: Signal<Out, Bits<32>>,
-    /// Its carry: the sum is 2^32 or more.
+    /// Carry of the sum: it is 2^32 or more.
     pub carry: Signal<Out, Bit>,
     /// The branch condition holds.
     pub taken: Signal<Out, Bit>,

@@ -6,9 +6,9 @@ use hermes_hdl::prelude::*;
 /// The controls of an operation, decoded once for all lanes. Combinational.
 #[derive(LogicBlock, Default)]
 pub struct AluDecoder {
-    /// The operation.
+    /// Operation that is decoded.
     pub operation: Signal<In, AluOperation>,
-    /// Its controls.
+    /// Controls of the operation.
     pub control: Signal<Out, AluControl>,
 }
 

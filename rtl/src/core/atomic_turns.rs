@@ -22,7 +22,7 @@ pub struct AtomicTurns {
     pub busy: Signal<In, Bit>,
     /// From stage W: the path takes an operation at this edge.
     pub start_valid: Signal<In, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the operation.
     pub start_slot: Signal<In, Bits<5>>,
     /// Stage D: other warps come first.
     pub refused: Signal<Out, Bit>,

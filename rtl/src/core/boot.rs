@@ -33,7 +33,7 @@ pub mod boot_word {
 pub struct BootRom {
     /// Word of the region: bits 7:2 of the PC.
     pub word: Signal<In, Bits<6>>,
-    /// The instruction.
+    /// Instruction that `word` holds.
     pub instruction: Signal<Out, Bits<32>>,
     /// The kernel's entry comes next.
     pub last: Signal<Out, Bit>,

@@ -27,7 +27,7 @@ pub struct BootFirst {
     pub advance: Signal<In, Bit>,
     /// In the next cycle a warp goes first.
     pub first_valid: Signal<Out, Bit>,
-    /// Its slot.
+    /// Slot of the warp that goes first.
     pub first_slot: Signal<Out, Bits<5>>,
     left: Register<Bits<3>>,
     slot: Register<Bits<5>>,

@@ -21,7 +21,7 @@ pub struct EventCounters {
     pub line_read: Signal<In, Bit>,
     /// A data line is written.
     pub line_write: Signal<In, Bit>,
-    /// The counters.
+    /// To the registers.
     pub counters: CoreCounters,
     occupied_q: Register<Bit>,
     fetch_miss_q: Register<Bit>,

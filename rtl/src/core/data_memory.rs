@@ -43,13 +43,14 @@ pub struct DataMemory<const LANES: usize> {
     /// Register of each lane to store, or operand of the atomic operation.
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
-    /// It is an atomic operation (only with atomic instructions).
+    /// The operation, if it is an atomic one (only with atomic instructions).
     #[there(options.atomics)]
     pub request_atomic: Part<AtomicRequest>,
-    /// To the registers: what `amocas.w` compares with is to be read (only with compare-and-swap).
+    /// To the registers: the value that `amocas.w` compares with is to be read (only with
+    /// compare-and-swap).
     #[there(options.atomics && options.compare_and_swap)]
     pub compare_read: Part<RegisterRead>,
-    /// Its value of each lane, in the cycle after it was read.
+    /// Value of the register in each lane, in the cycle after it was read.
     #[there(options.atomics && options.compare_and_swap)]
     #[count(LANES)]
     pub compare_value: Part<Vec<Signal<In, Bits<32>>>>,
@@ -60,8 +61,8 @@ pub struct DataMemory<const LANES: usize> {
     /// Values of lanes, by where they come from.
     #[count(2)]
     pub result: Vec<LateResult<LANES>>,
-    /// Those from shared memory are taken at this edge if they are here; those from the scratchpad
-    /// always are.
+    /// The values from shared memory are taken at this edge if they are here; those from the
+    /// scratchpad always are.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
@@ -80,9 +81,9 @@ pub struct DataMemory<const LANES: usize> {
     pub scratchpad_stored: Flipped<SlotEvent>,
     /// An atomic operation is in flight.
     pub atomic_busy: Signal<Out, Bit>,
-    /// Its warp slot; undefined if there is none.
+    /// Warp slot of the atomic operation; undefined if there is none.
     pub atomic_slot: Signal<Out, Bits<5>>,
-    /// It is complete with this cycle.
+    /// The atomic operation is complete with this cycle.
     pub atomic_done: Signal<Out, Bit>,
 
     // Reads of memory
@@ -92,7 +93,7 @@ pub struct DataMemory<const LANES: usize> {
     // Writes of memory
     /// Stores, with tags 0 to 31, and atomic operations, with tag 32 + lane.
     pub write: LineWrite,
-    /// What comes with the answer of an atomic operation (only with atomic instructions).
+    /// With the answers of atomic operations (only with atomic instructions).
     #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
 

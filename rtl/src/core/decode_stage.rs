@@ -32,9 +32,9 @@ pub struct DecodeStage {
     pub instruction: FetchedInstruction,
     /// Warp-instructions that the warp retired before it.
     pub instructions: Signal<In, Bits<32>>,
-    /// From the hazard check: it cannot be executed yet, or it has to sleep.
+    /// From the hazard check: the instruction cannot be executed yet, or it has to sleep.
     pub blocked: Signal<In, Bit>,
-    /// From the hazard check: it waits until an operation of its warp completes.
+    /// From the hazard check: the instruction waits until an operation of its warp completes.
     pub waits: Signal<In, Bit>,
     /// From the hazard check.
     pub forward: Forwards,
@@ -42,7 +42,7 @@ pub struct DecodeStage {
     pub flush: SlotEvent,
     /// From the front end: the instruction in stage I.
     pub fetched: FetchAddress,
-    /// From the instruction cache: its word.
+    /// From the instruction cache: the instruction word.
     pub cached: FetchedWord,
     /// A load of a lane that runs failed: the instruction becomes a fault.
     pub load_error: Signal<In, Bit>,
@@ -58,7 +58,7 @@ pub struct DecodeStage {
     pub cycle: Signal<In, Bits<64>>,
     /// From the registers: what the threads of the kernel start with.
     pub setup: KernelSetup,
-    /// What became of the instruction that was in stage D a cycle ago.
+    /// To the scheduler and the counters.
     pub outcome: Flipped<DecodeOutcome>,
     /// The instruction in stage D missed in the cache, and will be replayed.
     pub misses: Signal<Out, Bit>,
@@ -81,14 +81,14 @@ pub struct DecodeStage {
     pub read_arithmetic: Flipped<Arithmetic>,
     /// To the lanes: what they read in stage R.
     pub read_operands: Flipped<Operands>,
-    /// What the warp started with (only with a thread spawner).
+    /// From the contexts (only with a thread spawner).
     #[there(options.spawns())]
     pub job: Part<JobStart>,
     /// Lanes that run the instruction in stage D (only with a network interface).
     #[there(options.network)]
     pub running: Part<Signal<In, Bits<32>>>,
-    /// From the hazard check: it cannot be executed yet, for another reason than sleep (only with a
-    /// network interface, as the next).
+    /// From the hazard check: the instruction cannot be executed yet, for another reason than sleep
+    /// (only with a network interface, as the next).
     #[there(options.network)]
     pub hazard: Part<Signal<In, Bit>>,
     /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits.
@@ -97,7 +97,7 @@ pub struct DecodeStage {
     /// The instruction in stage D is a `wrs` and has to sleep.
     #[there(options.network)]
     pub sleeps: Part<Signal<Out, Bit>>,
-    /// What a `wrs` that was in stage D a cycle ago does.
+    /// To the waits of warps.
     #[there(options.network)]
     pub sleep: Part<Flipped<SleepRequest>>,
     /// From the core's context: `lr.w` is legal (only with network functions).
@@ -107,7 +107,7 @@ pub struct DecodeStage {
     /// the cache or not (only with network functions, as the next).
     #[there(options.functions())]
     pub outside: Part<Signal<In, Bit>>,
-    /// To the instruction cache: that in stage D was.
+    /// To the instruction cache: the instruction in stage D is outside the fetch window.
     #[there(options.functions())]
     pub refused: Part<Signal<Out, Bit>>,
     rom: BootRom,

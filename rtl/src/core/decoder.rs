@@ -27,9 +27,9 @@ pub struct Decoder {
     pub aes_enabled: Signal<In, Bit>,
     /// The core has atomic instructions: those of A are legal.
     pub atomics_enabled: Signal<In, Bit>,
-    /// What the instruction needs.
+    /// To the hazard check.
     pub query: Flipped<FormQuery>,
-    /// What the instruction does.
+    /// To stage R.
     pub controls: Flipped<DecodedControls>,
     /// Arithmetic operation.
     pub operation: Signal<Out, AluOperation>,
@@ -37,7 +37,7 @@ pub struct Decoder {
     pub a_is_pc: Signal<Out, Bit>,
     /// The instruction reads a CSR: the shared value and the lane offset come from `ThreadIndex`.
     pub csr: Signal<Out, Bit>,
-    /// What the lanes compute.
+    /// To stage R, for the lanes.
     pub arithmetic: Flipped<DecodedArithmetic>,
     /// `fence`, of any kind.
     pub fence: Signal<Out, Bit>,

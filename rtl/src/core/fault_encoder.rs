@@ -21,7 +21,7 @@ pub struct FaultEncoder<const LANES: usize> {
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Value of faults that are the same in every lane.
     pub shared_value: Signal<In, Bits<32>>,
-    /// The record.
+    /// Record of the lanes that fault.
     pub record: FaultRecord,
     count: PopulationCount<LANES>,
     #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]

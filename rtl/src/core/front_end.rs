@@ -42,9 +42,9 @@ pub struct FrontEnd<const LANES: usize> {
     /// From stage R: slot of the instruction that was in stage D a cycle ago. `outcome.miss` to
     /// `outcome.replay` report what became of it, for one cycle.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// From stage R: its PC, bits 31:2.
+    /// From stage R: PC of that instruction, bits 31:2.
     pub hold_pc: Signal<In, Bits<30>>,
-    /// From stage D: what became of that instruction.
+    /// From stage D: outcome of the instruction that was there a cycle ago.
     pub outcome: DecodeOutcome,
     /// From the instruction cache: warps that missed before this cycle look up again.
     pub filled: Signal<In, Bit>,
@@ -54,7 +54,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub flush: Flush,
     /// From path selection: the next path is known.
     pub path_valid: Signal<In, Bit>,
-    /// From path selection: its warp slot.
+    /// From path selection: warp slot of the path.
     pub path_slot: Signal<In, Bits<5>>,
     /// Operations that complete.
     pub completions: Completions,
@@ -84,11 +84,11 @@ pub struct FrontEnd<const LANES: usize> {
     /// as the next).
     #[there(options.spawns())]
     pub start_spawned: Part<Signal<In, Bit>>,
-    /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
+    /// From the thread spawner: PC at which the warp goes on behind the boot sequence, bits 31:2.
     #[there(options.spawns())]
     pub start_entry: Part<Signal<In, Bits<30>>>,
-    /// From stage D, with `outcome.control`: it waits for a write into the L2 (only with a network
-    /// interface, as the next).
+    /// From stage D, with `outcome.control`: the warp waits for a write into the L2 (only with a
+    /// network interface, as the next).
     #[there(options.network)]
     pub sleep_valid: Part<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.

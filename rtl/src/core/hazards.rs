@@ -74,7 +74,7 @@ pub struct Hazards {
     pub atomic_refused: Signal<In, Bit>,
     /// The instruction in stage D cannot be executed yet.
     pub blocked: Signal<Out, Bit>,
-    /// It waits until an operation of its warp completes.
+    /// The instruction in stage D waits until an operation of its warp completes.
     pub waits: Signal<Out, Bit>,
     /// To stage D.
     pub forward: Flipped<Forwards>,

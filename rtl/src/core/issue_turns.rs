@@ -35,7 +35,7 @@ pub struct IssueTurns {
     /// In the next cycle a slot goes first (only with the option, as the next).
     #[there(firsts)]
     pub begin_valid: Part<Signal<In, Bit>>,
-    /// The slot.
+    /// Slot that goes first.
     #[there(firsts)]
     pub begin_slot: Part<Signal<In, Bits<5>>>,
     /// The choice.

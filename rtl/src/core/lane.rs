@@ -29,11 +29,11 @@ pub struct Lane {
     pub rs1_address: Signal<In, Bits<9>>,
     /// Stage D: register file address of `rs2`.
     pub rs2_address: Signal<In, Bits<9>>,
-    /// What stage R reads for the lane.
+    /// For the lane.
     pub operands: Operands,
     /// Stage R: the lane runs the instruction.
     pub runs: Signal<In, Bit>,
-    /// What the lane computes in stage X.
+    /// Stage X.
     pub arithmetic: Arithmetic,
     /// Stage X: branch condition, kind of product.
     pub condition: Signal<In, Bits<3>>,
@@ -50,7 +50,7 @@ pub struct Lane {
     pub write_address: Signal<In, Bits<9>>,
     /// Stage X: the instruction is a multiplication.
     pub multiplies: Signal<In, Bit>,
-    /// What becomes of the instruction in stage W.
+    /// For the lane.
     pub outcome: Flipped<LaneOutcome>,
     /// Stage W: the lane faults; with `write` it writes `verdict` to `fault_address`, and with
     /// `path_write` goes to EXIT, or to the trap entry.
@@ -61,7 +61,7 @@ pub struct Lane {
     /// high, at its depth (only with a thread spawner, as the next).
     #[there(options.spawns())]
     pub trap_page: Part<Signal<In, Bits<20>>>,
-    /// Stage W: it goes there.
+    /// Stage W: the lane goes to the trap page.
     #[there(options.spawns())]
     pub trap: Part<Signal<In, Bit>>,
     /// The lane writes the long-latency result that was taken a cycle ago.

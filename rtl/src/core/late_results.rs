@@ -34,17 +34,18 @@ pub const FROM_DIVISION: usize = 2;
 #[clocked]
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
-    /// From stage W: it wants the port in the next cycle, unless what it has then is flushed.
+    /// From stage W: the port is wanted in the next cycle, unless the instruction that wants it is
+    /// flushed.
     pub port_wanted_next: Signal<In, Bit>,
     /// From the scratchpad: values of lanes are here in the next cycle.
     pub scratchpad_next: Signal<In, Bit>,
     /// From each source; taken at the edge at which its `result_ready` is high.
     #[count(LATE_SOURCES)]
     pub result: Vec<Flipped<LateResult<LANES>>>,
-    /// To each source: its values are taken at this edge, if it has any.
+    /// To each source: the values are taken at this edge, if there are any.
     #[count(LATE_SOURCES)]
     pub result_ready: Vec<Signal<Out, Bit>>,
-    /// To memory: its values will be taken in the next cycle.
+    /// To memory: the values will be taken in the next cycle.
     pub memory_ready_next: Signal<Out, Bit>,
     /// The values of memory could not be read.
     pub result_error: LineError,
@@ -52,7 +53,7 @@ pub struct LateResults<const LANES: usize> {
     pub loaded_valid: Signal<In, Bit>,
     /// From memory: an atomic operation is complete with this cycle.
     pub exchanged_valid: Signal<In, Bit>,
-    /// To the lanes and whoever waits: these values are written at this edge. Slot and register are
+    /// To the lanes and whoever waits: values that are written at this edge. Slot and register are
     /// undefined if there are none; `lanes` is empty then, and if their line could not be read.
     pub write: LateResult<LANES>,
     /// A load, an atomic operation or a division writes its last value.

@@ -33,7 +33,7 @@ pub struct LoadErrors<const LANES: usize> {
     pub errors: Flipped<LaneErrors<LANES>>,
     /// From stage W: lanes of its warp fault.
     pub clear_valid: Signal<In, Bit>,
-    /// These lanes.
+    /// Lanes that fault.
     pub clear_lanes: Signal<In, Bits<LANES>>,
     asked: RamAsync<Bits<LANES>, 5>,
     written: RamAsync<Bits<LANES>, 5>,

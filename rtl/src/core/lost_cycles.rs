@@ -36,9 +36,9 @@ pub struct LostCycles {
     pub advance: Signal<In, Bit>,
     /// Why stage D holds no instruction.
     pub reason: Signal<In, LostCycle>,
-    /// What became of the instruction that was in stage D a cycle ago.
+    /// From stage D.
     pub outcome: LostInstruction,
-    /// The counters.
+    /// To the registers.
     pub counters: LostCycleCounters,
     occupied_q: Register<Bit>,
     advance_q: Register<Bit>,

@@ -25,7 +25,7 @@ pub struct MemoryStage<const LANES: usize> {
     /// Register of each lane to store, or operand of the atomic operation.
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
-    /// It is an atomic operation (only with atomic instructions).
+    /// The operation, if it is an atomic one (only with atomic instructions).
     #[there(atomics)]
     pub request_atomic: Part<AtomicRequest>,
 
@@ -38,11 +38,11 @@ pub struct MemoryStage<const LANES: usize> {
     pub scratchpad_ready: Signal<In, Bit>,
     /// Whatever may be here in the next cycle will leave then, since its memory will be ready.
     pub ready_next: Signal<In, Bit>,
-    /// It goes to the scratchpad. This and the following are those of the request.
+    /// The operation goes to the scratchpad. This and the following ports are those of the request.
     pub held_scratchpad: Signal<Out, Bit>,
-    /// That operation.
+    /// To the memories: the operation.
     pub held: Flipped<LaneOperation<LANES>>,
-    /// It is an atomic operation (only with atomic instructions).
+    /// The operation, if it is an atomic one (only with atomic instructions).
     #[there(atomics)]
     pub held_atomic: Part<Flipped<AtomicRequest>>,
 

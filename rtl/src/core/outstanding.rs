@@ -19,7 +19,7 @@ use hermes_hdl::prelude::*;
 pub struct OutstandingOperations {
     /// An operation starts.
     pub start_valid: Signal<In, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the operation that starts.
     pub start_slot: Signal<In, Bits<5>>,
     /// The oldest operation completes.
     pub done: SlotEvent,
@@ -27,11 +27,11 @@ pub struct OutstandingOperations {
     pub busy: Signal<Out, Bits<32>>,
     /// Slot to look up.
     pub slot: Signal<In, Bits<5>>,
-    /// It has operations outstanding.
+    /// The slot has operations outstanding.
     pub slot_busy: Signal<Out, Bit>,
     /// Another slot to look up.
     pub other_slot: Signal<In, Bits<5>>,
-    /// It has operations outstanding.
+    /// The other slot has operations outstanding.
     pub other_busy: Signal<Out, Bit>,
     /// An operation started a cycle ago; `start_valid` is known late.
     start_q: Register<Bit>,

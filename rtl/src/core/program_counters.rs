@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 pub struct ProgramCounters {
     /// Warp slot read.
     pub slot: Signal<In, Bits<5>>,
-    /// Its PC.
+    /// PC of the warp in `slot`, bits 31:2.
     pub pc: Signal<Out, Bits<30>>,
     /// Stage C writes `slot`.
     pub sequential_valid: Signal<In, Bit>,

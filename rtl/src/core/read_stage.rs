@@ -31,7 +31,7 @@ pub struct ReadStage<const LANES: usize> {
     pub context: Flipped<WarpContext<LANES>>,
     /// The instruction in stage X.
     pub execute: Flipped<Controls>,
-    /// What the lanes compute for it.
+    /// For the instruction in stage X.
     pub execute_arithmetic: Flipped<Arithmetic>,
     context_r: WarpContextRegisters<LANES>,
     controls_x: ControlRegisters,

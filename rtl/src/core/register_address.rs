@@ -14,7 +14,7 @@ pub struct RegisterAddress {
     pub register: Signal<In, Bits<5>>,
     /// The kernel has 16 registers (RV32E).
     pub small_registers: Signal<In, Bit>,
-    /// The address.
+    /// Address of the register.
     pub address: Signal<Out, Bits<9>>,
 }
 

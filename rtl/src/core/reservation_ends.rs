@@ -28,13 +28,13 @@ use hermes_hdl::prelude::*;
 pub struct ReservationEnds {
     /// Stages D and R advance at this edge.
     pub advance: Signal<In, Bit>,
-    /// Stage D: what the instruction accesses.
+    /// Stage D: access of the instruction.
     pub decode: AccessQuery,
-    /// Stage D: its word.
+    /// Stage D: word of the instruction.
     pub decode_word: Signal<In, Bits<32>>,
     /// The instruction that was in stage D entered stage R in this cycle.
     pub entered: Signal<In, Bit>,
-    /// Stage R: its warp slot.
+    /// Stage R: warp slot of the instruction.
     pub read_slot: Signal<In, Bits<5>>,
     /// The path of atomic operations takes an operation at this edge.
     pub start_valid: Signal<In, Bit>,

@@ -17,13 +17,13 @@ pub struct RetireTrace<const LANES: usize> {
     pub decode_instruction: Signal<In, Bits<32>>,
     /// An instruction retires.
     pub fire: Signal<In, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the instruction.
     pub slot: Signal<In, Bits<5>>,
-    /// Its PC.
+    /// PC of the instruction.
     pub pc: Signal<In, Bits<32>>,
     /// Lanes that execute it.
     pub active: Signal<In, Bits<LANES>>,
-    /// Those of them that fault.
+    /// Lanes that execute it and fault.
     pub faulting: Signal<In, Bits<LANES>>,
     /// Cause of the fault.
     pub cause: Signal<In, Bits<5>>,
@@ -44,7 +44,7 @@ pub struct RetireTrace<const LANES: usize> {
     pub store_data: Vec<Signal<In, Bits<32>>>,
     /// Long-latency results are written; their values are those that the lanes write.
     pub late_write: Flipped<LateResult<LANES>>,
-    /// What the core did.
+    /// To the top.
     pub trace: Trace,
     instruction_r: Register<Bits<32>>,
     instruction_x: Register<Bits<32>>,

@@ -31,22 +31,22 @@ use hermes_hdl::prelude::*;
 pub struct WarpScheduler {
     /// From warp issue.
     pub start: SlotStart,
-    /// From warp issue: it is one of spawned threads (only with a thread spawner).
+    /// From warp issue: the warp is one of spawned threads (only with a thread spawner).
     #[there(options.spawns())]
     pub start_spawned: Part<Signal<In, Bit>>,
     /// From stage W: the pipeline takes `issue_*` at this edge.
     pub advance: Signal<In, Bit>,
     /// To stage C: a warp issues.
     pub issue_valid: Signal<Out, Bit>,
-    /// To stage C: its slot.
+    /// To stage C: slot of the warp.
     pub issue_slot: Signal<Out, Bits<5>>,
-    /// To stage C: it is the first instruction of the warp.
+    /// To stage C: the instruction is the first one of the warp.
     pub issue_fresh: Signal<Out, Bit>,
     /// To stage C: why no warp issues.
     pub idle_reason: Signal<Out, LostCycle>,
     /// Warp slot of the instruction that was in stage D a cycle ago.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// From stage D: what became of that instruction.
+    /// From stage D: outcome of the instruction that was there a cycle ago.
     pub outcome: SchedulingOutcome,
     /// From the instruction cache: warps that missed before this cycle look up again.
     pub filled: Signal<In, Bit>,

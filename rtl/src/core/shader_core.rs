@@ -73,7 +73,7 @@ pub struct ShaderCore<const LANES: usize> {
     pub line_read: LineRead,
     /// To memory: stores and atomic operations.
     pub line_write: LineWrite,
-    /// What comes with the answer of an atomic operation (only with atomic instructions).
+    /// With the answers of atomic operations (only with atomic instructions).
     #[there(options.atomics)]
     pub atomic_answer: Part<AtomicAnswer>,
     /// To the banks of the L2: reservations of a warp end (only with atomic instructions).
@@ -103,15 +103,15 @@ pub struct ShaderCore<const LANES: usize> {
     #[there(options.network)]
     #[count(options.l2_banks)]
     pub written_line: Part<Vec<Flipped<WrittenLine>>>,
-    /// Its event counters.
+    /// To the registers.
     pub counters: CoreCounters,
     /// The cycles that it lost.
     pub lost: LostCycleCounters,
-    /// Its retire trace (see [`RetireTrace`]), if it is there.
+    /// Retire trace of the core (see [`RetireTrace`]), if it is there.
     #[there(options.trace)]
     pub trace: Part<Trace>,
-    /// What a trace buffer is told (only with a trace buffer). Every output is combinational and
-    /// describes the current cycle.
+    /// To the trace buffer (only with one). Every output is combinational and describes the current
+    /// cycle.
     #[there(options.trace_buffer > 0)]
     pub told: Part<CoreTrace<LANES>>,
     /// To the load counters (only with them): a data line is found in the data cache.

@@ -16,7 +16,7 @@ pub struct SubstitutionBox {
     pub inverse_box: Signal<In, Bit>,
     /// The byte.
     pub x: Signal<In, Bits<8>>,
-    /// What takes its place.
+    /// The byte that takes the place of `x`.
     pub y: Signal<Out, Bits<8>>,
 }
 

@@ -45,7 +45,7 @@ pub struct WarpWaits {
     pub holds: Signal<Out, Bit>,
     /// Slot of the instruction that was in stage D a cycle ago.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// What a `wrs` that was in stage D a cycle ago does.
+    /// From stage D.
     pub sleep: SleepRequest,
     /// From the watchdog: slots of warps that have run for too long.
     pub overdue: Signal<In, Bits<32>>,

@@ -48,7 +48,7 @@ use hermes_hdl::prelude::*;
 #[derive(LogicBlock)]
 #[new(options: CoreOptions)]
 pub struct WriteStage<const LANES: usize> {
-    /// To all stages: they advance at this edge.
+    /// To all stages: the stages advance at this edge.
     pub advance: Signal<Out, Bit>,
     /// The instruction in stage R: its warp slot, depth and lanes.
     pub read: WarpContext<LANES>,
@@ -85,7 +85,7 @@ pub struct WriteStage<const LANES: usize> {
     pub in_write: Flipped<InFlight>,
     /// Warp slot of the instruction.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its `funct3`.
+    /// Field `funct3` of the instruction.
     pub funct3: Signal<Out, Bits<3>>,
     /// To the lanes: lanes that write a register, the destination or that of the verdict.
     pub write_lanes: Signal<Out, Bits<LANES>>,
@@ -135,9 +135,9 @@ pub struct WriteStage<const LANES: usize> {
     pub fire: Signal<Out, Bit>,
     /// Lanes that execute it, faulting ones included.
     pub executed: Signal<Out, Bits<LANES>>,
-    /// It belongs to the boot sequence.
+    /// The instruction belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
-    /// It is EXIT, if the instruction retires: its lanes end (only with network functions).
+    /// The instruction is EXIT, if it retires: its lanes end (only with network functions).
     #[there(options.functions())]
     pub exits: Part<Signal<Out, Bit>>,
     /// To the counters: a kernel instruction retires.
