@@ -9,11 +9,11 @@ use hermes_hdl::prelude::*;
 pub struct BankRequest {
     /// A request is here.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The request is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// It is a write.
+    /// The request is a write.
     pub write: Signal<Out, Bit>,
-    /// Its requester.
+    /// Requester of the read or write.
     pub requester: Signal<Out, Bits<5>>,
     /// Tag of a read; bit 6 marks a fetch of instructions.
     pub tag: Signal<Out, Bits<7>>,
@@ -31,11 +31,11 @@ pub struct BankRequest {
 #[derive(Ports)]
 #[part_of(BankRequest)]
 pub struct ObservedWrite {
-    /// Its requester.
+    /// Requester of the write.
     pub requester: Signal<Out, Bits<5>>,
-    /// Its tag.
+    /// Tag of the write.
     pub write_tag: Signal<Out, Bits<6>>,
-    /// Its line address.
+    /// Line address of the write.
     pub line: Signal<Out, LineAddress>,
     /// Bytes that it writes.
     pub strobe: Signal<Out, Bits<64>>,
@@ -58,7 +58,7 @@ pub struct MissedRead {
 pub struct PlaceState {
     /// A line is here or is being fetched.
     pub present: Signal<Out, Bit>,
-    /// It is being fetched.
+    /// The line is being fetched.
     pub fetching: Signal<Out, Bit>,
     /// Bytes of it were written.
     pub changed: Signal<Out, Bit>,
@@ -69,11 +69,11 @@ pub struct PlaceState {
 /// The atomic operation that a bank performs, for its reservations.
 #[derive(Ports)]
 pub struct HeldOperation {
-    /// Its requester.
+    /// Requester of the operation.
     pub requester: Signal<In, Bits<5>>,
-    /// Its lane (4:0) and warp slot (9:5).
+    /// Lane (4:0) and warp slot (9:5) of the operation.
     pub thread: Signal<In, Bits<10>>,
-    /// Its line address.
+    /// Line address of the operation.
     pub line: Signal<In, LineAddress>,
 }
 
@@ -83,20 +83,21 @@ pub struct HeldOperation {
 pub struct ReservationEvent {
     /// A thread did so in the cycle before.
     pub valid: Signal<Out, Bit>,
-    /// Its requester.
+    /// Requester of the thread.
     pub requester: Signal<Out, Bits<5>>,
-    /// Its lane (4:0) and warp slot (9:5).
+    /// Lane (4:0) and warp slot (9:5) of the thread.
     pub thread: Signal<Out, Bits<10>>,
 }
 
 /// The reservations of a warp, or of a hart, end.
 #[derive(Ports)]
 pub struct ReservationEnd {
-    /// They end.
+    /// The reservations end.
     pub valid: Signal<Out, Bit>,
-    /// It left its loop of `lr.w` and `sc.w`, and is owed none either; else its `sc.w` is complete.
+    /// The warp or hart left its loop of `lr.w` and `sc.w`, and is owed none either; else its
+    /// `sc.w` is complete.
     pub left: Signal<Out, Bit>,
-    /// Its warp slot; of the command processor, its hart.
+    /// Slot of the warp; of the command processor, the hart.
     pub slot: Signal<Out, WarpSlot>,
 }
 
@@ -106,9 +107,9 @@ pub struct ReservationEnd {
 pub struct BankResponse {
     /// An answer is here.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its requester.
+    /// Requester of the read.
     pub requester: Signal<Out, Bits<5>>,
     /// Tag of the read.
     pub tag: Signal<Out, Bits<7>>,
@@ -116,7 +117,7 @@ pub struct BankResponse {
     pub data: Signal<Out, Bits<512>>,
     /// Memory could not read it.
     pub error: Signal<Out, Bit>,
-    /// It came from memory.
+    /// The line came from memory.
     pub missed: Signal<Out, Bit>,
 }
 
@@ -126,9 +127,9 @@ pub struct BankResponse {
 pub struct BankWritten {
     /// An answer is here.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The answer is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its requester.
+    /// Requester of the write.
     pub requester: Signal<Out, Bits<5>>,
     /// Tag of the write.
     pub tag: Signal<Out, Bits<6>>,
@@ -142,11 +143,11 @@ pub struct BankFetch {
     pub valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the fetch.
     pub line: Signal<Out, LineAddress>,
     /// Number of the fetch.
     pub number: Signal<Out, Bits<6>>,
-    /// It holds instructions.
+    /// The line holds instructions.
     pub code: Signal<Out, Bit>,
 }
 
@@ -156,7 +157,7 @@ pub struct BankFetch {
 pub struct BankFill {
     /// The line is here.
     pub valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub ready: Signal<Out, Bit>,
     /// Number of the fetch.
     pub number: Signal<In, Bits<6>>,
@@ -174,7 +175,7 @@ pub struct BankStore {
     pub valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the write-back.
     pub line: Signal<Out, LineAddress>,
     /// The line.
     pub data: Signal<Out, Bits<512>>,
@@ -189,6 +190,6 @@ pub struct BankStore {
 pub struct BankStored {
     /// A write-back is done.
     pub valid: Signal<In, Bit>,
-    /// Its number.
+    /// Number of the write-back.
     pub number: Signal<In, Bits<6>>,
 }

@@ -11,9 +11,9 @@ use hermes_hdl::prelude::*;
 pub struct CommandStage {
     /// A buffer is free.
     pub free: Signal<In, Bit>,
-    /// Its number.
+    /// Number of the buffer that is free.
     pub free_buffer: Signal<In, Bits<4>>,
-    /// It is taken for a line that is fetched.
+    /// The buffer is taken for a line that is fetched.
     pub claim: Signal<Out, Bit>,
     /// A line is being read: if the L2 has it, it is here in four cycles.
     pub soon: Signal<Out, Bit>,
@@ -23,26 +23,26 @@ pub struct CommandStage {
     pub coming: Signal<Out, Bit>,
     /// The line is here.
     pub fill: Signal<Out, Bit>,
-    /// Its buffer.
+    /// Buffer for the line.
     pub fill_buffer: Signal<Out, Bits<4>>,
-    /// It.
+    /// The line, word 0 in bits 31:0.
     pub fill_data: Signal<Out, Bits<512>>,
     /// The command of a buffer is given to the harts.
     pub stage: Signal<Out, Bit>,
-    /// It.
+    /// The command that is given to the harts.
     pub staged: Signal<Out, StagedCommand>,
     /// A buffer is free again: its command is not given to the harts.
     pub discard: Signal<Out, Bit>,
-    /// It.
+    /// Buffer that is free again.
     pub discard_buffer: Signal<Out, Bits<4>>,
     /// The queue of a command was switched off.
     pub drop: Signal<Out, Bit>,
     /// The buffer of that command.
     pub drop_buffer: Signal<Out, Bits<4>>,
-    /// What a hart did with its command.
+    /// A hart has done something with its command.
     pub event_valid: Signal<In, Bit>,
-    /// It is noted at this edge.
+    /// The event is noted at this edge.
     pub event_ready: Signal<Out, Bit>,
-    /// It.
+    /// The hart's command, and what became of it.
     pub event: Signal<In, QueueEvent>,
 }

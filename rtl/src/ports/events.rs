@@ -7,7 +7,7 @@ use hermes_hdl::prelude::*;
 #[derive(Ports)]
 #[part_of(Flush)]
 pub struct SlotEvent {
-    /// It happens in this cycle.
+    /// The event happens in this cycle.
     pub valid: Signal<In, Bit>,
     /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
@@ -31,13 +31,13 @@ pub struct Completions {
 /// slot of stage R. No more than one of `miss`, `wait` and `control` is high.
 #[derive(Ports)]
 pub struct DecodeOutcome {
-    /// It missed in the instruction cache.
+    /// The instruction missed in the instruction cache.
     pub miss: Signal<In, Bit>,
-    /// It is blocked until an operation of its warp completes.
+    /// The instruction is blocked until an operation of its warp completes.
     pub wait: Signal<In, Bit>,
     /// The next path depends on it.
     pub control: Signal<In, Bit>,
-    /// It is replayed.
+    /// The instruction is replayed.
     pub replay: Signal<In, Bit>,
 }
 
@@ -45,9 +45,9 @@ pub struct DecodeOutcome {
 #[derive(Ports)]
 #[part_of(DecodeOutcome)]
 pub struct SchedulingOutcome {
-    /// It missed in the instruction cache.
+    /// The instruction missed in the instruction cache.
     pub miss: Signal<In, Bit>,
-    /// It is blocked until an operation of its warp completes.
+    /// The instruction is blocked until an operation of its warp completes.
     pub wait: Signal<In, Bit>,
     /// The next path depends on it.
     pub control: Signal<In, Bit>,
@@ -57,16 +57,16 @@ pub struct SchedulingOutcome {
 #[derive(Ports)]
 #[part_of(DecodeOutcome)]
 pub struct LostInstruction {
-    /// It was not in the instruction cache.
+    /// The instruction was not in the instruction cache.
     pub miss: Signal<In, Bit>,
-    /// It is replayed.
+    /// The instruction is replayed.
     pub replay: Signal<In, Bit>,
 }
 
 /// How the warp of the instruction in stage W goes on.
 #[derive(Ports)]
 pub struct WarpProgress {
-    /// Its slot.
+    /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
     /// The next path is known, or all threads of the warp ended.
     pub resume: Signal<In, Bit>,
@@ -77,7 +77,7 @@ pub struct WarpProgress {
 /// The younger instructions of a warp are flushed, for one cycle.
 #[derive(Ports)]
 pub struct Flush {
-    /// They are flushed.
+    /// The instructions are flushed.
     pub valid: Signal<In, Bit>,
     /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
@@ -89,7 +89,7 @@ pub struct Flush {
 /// The selection of the next path of a warp starts.
 #[derive(Ports)]
 pub struct PathStart<const LANES: usize> {
-    /// It starts.
+    /// The selection starts.
     pub valid: Signal<In, Bit>,
     /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
@@ -100,9 +100,9 @@ pub struct PathStart<const LANES: usize> {
 /// An instruction of a kernel retires.
 #[derive(Ports)]
 pub struct Retired {
-    /// It retires.
+    /// The instruction retires.
     pub valid: Signal<In, Bit>,
-    /// Its active lanes.
+    /// Active lanes of the instruction.
     pub lanes: Signal<In, ThreadCount>,
     /// Other lanes of its warp wait elsewhere.
     pub diverged: Signal<In, Bit>,
@@ -111,11 +111,11 @@ pub struct Retired {
 /// What a `wrs` that was in stage D a cycle ago does. It is in the slot of stage R.
 #[derive(Ports)]
 pub struct SleepRequest {
-    /// It waits: its warp falls asleep, and it is replayed.
+    /// The `wrs` waits: its warp falls asleep, and the instruction is replayed.
     pub valid: Signal<In, Bit>,
-    /// With `valid`: it is `wrs.sto`.
+    /// With `valid`: the `wrs` is `wrs.sto`.
     pub brief: Signal<In, Bit>,
-    /// It went on.
+    /// The `wrs` went on.
     pub pass: Signal<In, Bit>,
 }
 
@@ -126,7 +126,7 @@ pub struct FailedLoad<const LANES: usize> {
     pub valid: Signal<In, Bit>,
     /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
-    /// Its lanes that have no value.
+    /// Lanes of the load that have no value.
     pub lanes: Signal<In, LaneMask<LANES>>,
     /// The line that could not be read.
     pub line: Signal<In, LineAddress>,
@@ -146,6 +146,6 @@ pub struct LaneErrors<const LANES: usize> {
 pub struct LineError {
     /// The line could not be read: the values are whatever the bus carried.
     pub valid: Signal<In, Bit>,
-    /// The line.
+    /// The line that could not be read.
     pub line: Signal<In, LineAddress>,
 }

@@ -9,9 +9,9 @@ use hermes_hdl::prelude::*;
 pub struct WarpFault {
     /// A record is offered.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The record is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// Cause.
+    /// Cause of the fault.
     pub cause: Signal<Out, FaultCause>,
     /// Warp slot.
     pub slot: Signal<Out, WarpSlot>,
@@ -19,7 +19,7 @@ pub struct WarpFault {
     pub threads: Signal<Out, ThreadCount>,
     /// Address of the instruction.
     pub pc: Signal<Out, Bits<32>>,
-    /// What RISC-V writes to mtval for this cause, of the lowest faulting lane.
+    /// Value that RISC-V writes to mtval for this cause, of the lowest faulting lane.
     pub value: Signal<Out, Bits<32>>,
     /// packetIdx of the lowest faulting lane.
     pub packet: Signal<Out, PacketIndex>,
@@ -33,6 +33,6 @@ pub struct FaultRecord {
     pub threads: Signal<Out, ThreadCount>,
     /// packetIdx of the lowest faulting lane.
     pub packet: Signal<Out, PacketIndex>,
-    /// What RISC-V writes to mtval, of the lowest faulting lane.
+    /// Value that RISC-V writes to mtval, of the lowest faulting lane.
     pub value: Signal<Out, Bits<32>>,
 }

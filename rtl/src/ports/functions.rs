@@ -26,7 +26,7 @@ pub struct FunctionContext {
     pub watchdog: Signal<Out, Bits<31>>,
     /// Warps on a core at a time.
     pub mcw: Signal<Out, Bits<6>>,
-    /// What it may do.
+    /// For the core.
     pub guards: FunctionGuards,
 }
 
@@ -35,11 +35,11 @@ pub struct FunctionContext {
 pub struct FunctionGuards {
     /// Window 0 is the packets of the warp, and instructions come from read window 1.
     pub guarded: Signal<Out, Bit>,
-    /// It may load from window 0.
+    /// The function may load from window 0.
     pub may_load: Signal<Out, Bit>,
-    /// It may store to window 0.
+    /// The function may store to window 0.
     pub may_store: Signal<Out, Bit>,
-    /// It may use `lr.w`.
+    /// The function may use `lr.w`.
     pub may_reserve: Signal<Out, Bit>,
 }
 
@@ -56,7 +56,7 @@ pub struct RowClear {
 /// Window 0 of a warp, in stage D.
 #[derive(Ports)]
 pub struct PacketBounds {
-    /// It is the packets of the warp, from `first` to `end`, and not that of the registers.
+    /// Window 0 is the packets of the warp, from `first` to `end`, and not that of the registers.
     pub guarded: Signal<Out, Bit>,
     /// Loads may come there.
     pub may_load: Signal<Out, Bit>,
@@ -107,7 +107,7 @@ pub struct WaitingWarps {
     pub room: Signal<Out, Bit>,
     /// The oldest warp that waits for `function` starts: it is taken at this edge.
     pub take: Signal<In, Bit>,
-    /// The function.
+    /// Function of the warp that is taken.
     pub function: Signal<In, FunctionIndex>,
     /// Core on which the warp starts.
     pub core: Signal<In, CoreIndex>,
@@ -124,11 +124,11 @@ pub struct WaitingWarps {
 /// A warp starts at a network function that is not its first.
 #[derive(Ports)]
 pub struct HopTrace {
-    /// It starts in this cycle.
+    /// The warp starts in this cycle.
     pub valid: Signal<Out, Bit>,
     /// Core of the warp.
     pub core: Signal<Out, CoreIndex>,
-    /// Its warp slot.
+    /// Slot of the warp.
     pub slot: Signal<Out, WarpSlot>,
     /// packetIdx of its lane 0.
     pub packet: Signal<Out, PacketIndex>,
@@ -145,7 +145,7 @@ pub struct HopTrace {
 pub struct FinishedLanes {
     /// Lanes of the warp that forward their packets.
     pub survivors: Signal<Out, Bits<32>>,
-    /// Its other lanes.
+    /// Other lanes of the warp.
     pub ended: Signal<Out, Bits<32>>,
 }
 
@@ -154,17 +154,17 @@ pub struct FinishedLanes {
 pub struct FunctionEvents {
     /// A warp starts.
     pub start: Signal<In, Bit>,
-    /// Its function.
+    /// Function of the warp that starts.
     pub start_function: Signal<In, FunctionIndex>,
-    /// Its lanes.
+    /// Lanes of the warp that starts.
     pub start_lanes: Signal<In, Bits<32>>,
     /// A warp finished.
     pub finish: Signal<In, Bit>,
-    /// Its function.
+    /// Function of the warp that finished.
     pub finish_function: Signal<In, FunctionIndex>,
-    /// Its lanes that forward their packets.
+    /// Lanes of the finished warp that forward their packets.
     pub survivors: Signal<In, Bits<32>>,
-    /// Its other lanes.
+    /// Other lanes of the finished warp.
     pub ended: Signal<In, Bits<32>>,
 }
 

@@ -12,11 +12,11 @@ pub struct LineRead {
     pub valid: Signal<Out, Bit>,
     /// The read is accepted at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the read.
     pub line: Signal<Out, LineAddress>,
     /// Tag for the answer; bit 6 marks a fetch of instructions.
     pub tag: Signal<Out, Bits<7>>,
-    /// Its answer.
+    /// From memory.
     pub response: LineResponse,
 }
 
@@ -29,7 +29,7 @@ pub struct LineResponse {
     pub tag: Signal<In, Bits<7>>,
     /// The line, byte 0 in bits 7:0.
     pub data: Signal<In, Bits<512>>,
-    /// It could not be read.
+    /// The line could not be read.
     pub error: Signal<In, Bit>,
 }
 
@@ -41,7 +41,7 @@ pub struct LineWrite {
     pub valid: Signal<Out, Bit>,
     /// The write is accepted at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the write.
     pub line: Signal<Out, LineAddress>,
     /// The line, byte 0 in bits 7:0, or what describes the atomic operation.
     pub data: Signal<Out, Bits<512>>,
@@ -49,7 +49,7 @@ pub struct LineWrite {
     pub strobe: Signal<Out, Bits<64>>,
     /// Tag for the answer; bit 5 marks an atomic operation.
     pub tag: Signal<Out, Bits<6>>,
-    /// Its answer.
+    /// From memory.
     pub written: LineWritten,
 }
 
@@ -59,9 +59,9 @@ pub struct LineWrite {
 pub struct AcceptedWrite {
     /// A write is accepted at this edge.
     pub valid: Signal<Out, Bit>,
-    /// Its line address.
+    /// Line address of the write.
     pub line: Signal<Out, LineAddress>,
-    /// Its tag.
+    /// Tag of the write.
     pub tag: Signal<Out, Bits<6>>,
 }
 
@@ -70,7 +70,7 @@ pub struct AcceptedWrite {
 pub struct LineWritten {
     /// A write is performed, and every later read of any requester sees it.
     pub valid: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the write.
     pub tag: Signal<In, Bits<6>>,
 }
 

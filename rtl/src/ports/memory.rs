@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 pub struct LaneRequest<const LANES: usize> {
     /// An operation is offered.
     pub valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers only.
+    /// The operation is accepted at this edge; depends on registers only.
     pub ready: Signal<Out, Bit>,
     /// Warp slot.
     pub slot: Signal<In, WarpSlot>,
@@ -76,9 +76,9 @@ pub struct AtomicOperands<const LANES: usize> {
 /// Whether an operation is an atomic one, and which.
 #[derive(Ports)]
 pub struct AtomicRequest {
-    /// It is an atomic operation.
+    /// The operation is an atomic one.
     pub valid: Signal<In, Bit>,
-    /// Which one: `funct5` of the instruction.
+    /// Kind of the atomic operation: `funct5` of the instruction.
     pub operation: Signal<In, Bits<5>>,
     /// Later loads of the warp must see what others wrote before.
     pub acquire: Signal<In, Bit>,
@@ -88,13 +88,13 @@ pub struct AtomicRequest {
 /// that of the instruction in stage D.
 #[derive(Ports)]
 pub struct RegisterRead {
-    /// It is to be read; stays until `ready`.
+    /// The register is to be read; stays until `ready`.
     pub valid: Signal<Out, Bit>,
-    /// It is read at this edge, and its values are here in the next cycle.
+    /// The register is read at this edge, and its values are here in the next cycle.
     pub ready: Signal<In, Bit>,
     /// Warp slot.
     pub slot: Signal<Out, WarpSlot>,
-    /// Register.
+    /// Number of the register.
     pub register: Signal<Out, RegisterIndex>,
 }
 
@@ -105,7 +105,7 @@ pub struct RegisterRead {
 pub struct CoalescerRequest<const LANES: usize> {
     /// An operation is offered.
     pub valid: Signal<In, Bit>,
-    /// It is accepted at this edge if it is offered; a register.
+    /// The operation is accepted at this edge if it is offered; a register.
     pub ready: Signal<Out, Bit>,
     /// Warp slot.
     pub slot: Signal<In, WarpSlot>,
@@ -149,7 +149,7 @@ pub struct CoalescedLine<const LANES: usize> {
     pub line: Signal<In, LineAddress>,
     /// Lanes that the line serves.
     pub lanes: Signal<In, LaneMask<LANES>>,
-    /// It is the last line of its operation.
+    /// The line is the last one of its operation.
     pub last: Signal<In, Bit>,
 }
 
@@ -176,7 +176,7 @@ pub struct HeldEntry<const LANES: usize> {
 pub struct CacheRequest {
     /// A line is requested.
     pub valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
+    /// The request is accepted at this edge.
     pub ready: Signal<In, Bit>,
     /// Line address.
     pub line: Signal<Out, LineAddress>,
@@ -188,7 +188,7 @@ pub struct CacheRequest {
 pub struct CacheAnswer {
     /// The line of the oldest request can be had.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge; a register, low in the first cycle after reset.
+    /// The line is taken at this edge; a register, low in the first cycle after reset.
     pub ready: Signal<In, Bit>,
     /// The line taken last, byte 0 in bits 7:0.
     pub data: Signal<Out, Bits<512>>,

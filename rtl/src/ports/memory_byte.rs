@@ -9,11 +9,11 @@ use hermes_hdl::prelude::*;
 pub struct MemoryByte {
     /// A byte is to be read or written.
     pub valid: Signal<In, Bit>,
-    /// It is taken.
+    /// The byte is taken.
     pub ready: Signal<Out, Bit>,
-    /// It is to be written.
+    /// The byte is to be written.
     pub write: Signal<In, Bit>,
-    /// Its address.
+    /// Address of the byte.
     pub address: Signal<In, Bits<32>>,
     /// The byte to write.
     pub data: Signal<In, Bits<8>>,

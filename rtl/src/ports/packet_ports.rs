@@ -8,9 +8,9 @@ use hermes_hdl::prelude::*;
 #[derive(Ports)]
 #[held]
 pub struct Verdict {
-    /// It is here.
+    /// The verdict is here.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The verdict is taken at this edge.
     pub ready: Signal<In, Bit>,
     /// The verdict: a port unless bit 31 is set.
     pub value: Signal<Out, Bits<32>>,
@@ -22,15 +22,15 @@ pub struct Verdict {
 pub struct FrameLine {
     /// A line is here.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub ready: Signal<In, Bit>,
     /// The line.
     pub data: Signal<Out, Bits<512>>,
-    /// It could not be read.
+    /// The line could not be read.
     pub error: Signal<Out, Bit>,
-    /// It is line 0 of a slot.
+    /// The line is line 0 of a slot.
     pub start: Signal<Out, Bit>,
-    /// It is the last one of its frame.
+    /// The line is the last one of its frame.
     pub last: Signal<Out, Bit>,
     /// With line 0: bytes of the frame, at least 1.
     pub frame_bytes: Signal<Out, Bits<17>>,
@@ -44,13 +44,13 @@ pub struct FrameLine {
 pub struct BuiltLine {
     /// A line is to be written.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address to write to.
     pub address: Signal<Out, LineAddress>,
-    /// Its bytes.
+    /// Bytes of the line.
     pub data: Signal<Out, Bits<512>>,
-    /// It is the last one of its frame.
+    /// The line is the last one of its frame.
     pub end: Signal<Out, Bit>,
 }
 
@@ -61,9 +61,9 @@ pub struct BuiltLine {
 pub struct WindowLine {
     /// A line is to be written.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// It is the last one of its frame.
+    /// The line is the last one of its frame.
     pub end: Signal<Out, Bit>,
 }
 
@@ -74,10 +74,10 @@ pub struct WindowLine {
 pub struct TaggedWrite {
     /// A write is offered.
     pub valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
+    /// The write is accepted at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the write.
     pub tag: Signal<Out, Bits<6>>,
-    /// Its answer.
+    /// From memory.
     pub written: LineWritten,
 }

@@ -13,9 +13,9 @@ pub struct Controls {
     pub valid: Signal<In, Bit>,
     /// Destination register, 0 for none.
     pub rd: Signal<In, RegisterIndex>,
-    /// `funct3`.
+    /// Field `funct3` of the instruction.
     pub funct3: Signal<In, Bits<3>>,
-    /// Immediate. In stage X what is added to it for all lanes is part of it.
+    /// Immediate of the instruction. In stage X what is added to it for all lanes is part of it.
     pub immediate: Signal<In, Bits<32>>,
     /// Multiplication.
     pub multiply: Signal<In, Bit>,
@@ -29,9 +29,9 @@ pub struct Controls {
     pub jump: Signal<In, Bit>,
     /// `jalr`.
     pub jump_register: Signal<In, Bit>,
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
-    /// Store.
+    /// The instruction is a store.
     pub store: Signal<In, Bit>,
     /// One call level deeper.
     pub call: Signal<In, Bit>,
@@ -63,7 +63,7 @@ pub struct WriteControls {
     pub valid: Signal<In, Bit>,
     /// Destination register, 0 for none.
     pub rd: Signal<In, RegisterIndex>,
-    /// `funct3`.
+    /// Field `funct3` of the instruction.
     pub funct3: Signal<In, Bits<3>>,
     /// Multiplication.
     pub multiply: Signal<In, Bit>,
@@ -77,9 +77,9 @@ pub struct WriteControls {
     pub jump: Signal<In, Bit>,
     /// `jalr`.
     pub jump_register: Signal<In, Bit>,
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
-    /// Store.
+    /// The instruction is a store.
     pub store: Signal<In, Bit>,
     /// EXIT: the lanes end.
     pub exit: Signal<In, Bit>,
@@ -119,7 +119,7 @@ pub struct DecodedControls {
     pub jump: Signal<In, Bit>,
     /// `jalr`.
     pub jump_register: Signal<In, Bit>,
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
     /// Store, including the verdict store of EXIT.
     pub store: Signal<In, Bit>,
@@ -138,9 +138,9 @@ pub struct InFlight {
     pub valid: Signal<In, Bit>,
     /// Destination register, 0 for none.
     pub rd: Signal<In, RegisterIndex>,
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
-    /// Store.
+    /// The instruction is a store.
     pub store: Signal<In, Bit>,
     /// Division.
     pub divide: Signal<In, Bit>,
@@ -157,13 +157,13 @@ pub struct HazardQuery {
     pub rs2: Signal<In, RegisterIndex>,
     /// Destination register, 0 for none.
     pub rd: Signal<In, RegisterIndex>,
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
     /// Store, or the verdict store of EXIT.
     pub store: Signal<In, Bit>,
-    /// EXIT.
+    /// The instruction is EXIT.
     pub exit: Signal<In, Bit>,
-    /// `fence`.
+    /// The instruction is a `fence`.
     pub fence: Signal<In, Bit>,
     /// Division.
     pub divide: Signal<In, Bit>,
@@ -182,7 +182,7 @@ pub struct FormQuery {
     pub rs2: Signal<In, RegisterIndex>,
     /// Destination register, 0 for none.
     pub rd: Signal<In, RegisterIndex>,
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
     /// Store, including that of EXIT.
     pub store: Signal<In, Bit>,
@@ -199,7 +199,7 @@ pub struct FormQuery {
 #[derive(Ports)]
 #[part_of(HazardQuery)]
 pub struct AccessQuery {
-    /// Load.
+    /// The instruction is a load.
     pub load: Signal<In, Bit>,
     /// Store, including that of EXIT.
     pub store: Signal<In, Bit>,
@@ -244,7 +244,7 @@ pub struct Forwards {
 pub struct Counted {
     /// The stage holds an instruction.
     pub valid: Signal<In, Bit>,
-    /// It is in the boot region, EXIT included: it does not count.
+    /// The instruction is in the boot region, EXIT included: it does not count.
     pub boot: Signal<In, Bit>,
 }
 
@@ -270,7 +270,7 @@ pub struct Arithmetic {
 #[derive(Ports)]
 #[part_of(Arithmetic)]
 pub struct DecodedArithmetic {
-    /// Where the second operand comes from.
+    /// Source of the second operand.
     pub b_source: Signal<In, BSource>,
     /// An AES instruction.
     pub aes: Signal<In, Bit>,
@@ -286,9 +286,9 @@ pub struct DecodedArithmetic {
 #[derive(Ports)]
 #[registers(OperandRegisters)]
 pub struct Operands {
-    /// Where the value of `rs1` is.
+    /// Source of the value of `rs1`.
     pub rs1_source: Signal<In, OperandSource>,
-    /// Where the value of `rs2` is.
+    /// Source of the value of `rs2`.
     pub rs2_source: Signal<In, OperandSource>,
     /// Offset of the lane: bits of the lane index that count. Where there is no register `rs1`, the
     /// offset is the first operand; for this and the next three see
@@ -343,13 +343,13 @@ pub struct PathContext<const LANES: usize> {
 pub struct FetchedInstruction {
     /// Stage D holds an instruction that was not flushed.
     pub valid: Signal<In, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the instruction.
     pub slot: Signal<In, WarpSlot>,
     /// packetIdx of lane 0.
     pub packet: Signal<In, PacketIndex>,
-    /// Its PC, bits 31:2.
+    /// PC of the instruction, bits 31:2.
     pub pc: Signal<In, Pc>,
-    /// It is in the boot region and does not come from the cache.
+    /// The instruction is in the boot region and does not come from the cache.
     pub boot: Signal<In, Bit>,
     /// Lanes of its warp wait at the instruction after it, or may do so behind the boot sequence.
     pub meets: Signal<In, Bit>,
@@ -359,9 +359,9 @@ pub struct FetchedInstruction {
 #[derive(Ports)]
 #[registers(FetchAddressRegisters)]
 pub struct FetchAddress {
-    /// Its PC, bits 31:2.
+    /// PC of the instruction, bits 31:2.
     pub pc: Signal<In, Pc>,
-    /// It is in the boot region and does not come from the cache.
+    /// The instruction is in the boot region and does not come from the cache.
     pub boot: Signal<In, Bit>,
 }
 
@@ -393,9 +393,9 @@ pub struct Lookup {
     /// An instruction is looked up. What is in the boot region does not come from the cache, but
     /// that is known too late.
     pub enable: Signal<Out, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the instruction.
     pub slot: Signal<Out, WarpSlot>,
-    /// Its address, bits 31:2.
+    /// Address of the instruction, bits 31:2.
     pub word: Signal<Out, Pc>,
 }
 
@@ -431,7 +431,7 @@ pub struct LaneValues {
     pub address: Signal<Out, Bits<32>>,
     /// Stage X: value of `rs1`, to which the immediate is added for the address.
     pub operand: Signal<Out, Bits<32>>,
-    /// Stage X: that sum is 2^32 or more.
+    /// Stage X: the sum of `operand` and the immediate is 2^32 or more.
     pub carry: Signal<Out, Bit>,
     /// Stage W: arithmetic result, or the address of a load, store or `jalr`.
     pub result: Signal<Out, Bits<32>>,
@@ -447,7 +447,7 @@ pub struct CheckedValues {
     pub address: Signal<Out, Bits<32>>,
     /// Stage X: value of `rs1`, to which the immediate is added for the address.
     pub operand: Signal<Out, Bits<32>>,
-    /// Stage X: that sum is 2^32 or more.
+    /// Stage X: the sum of `operand` and the immediate is 2^32 or more.
     pub carry: Signal<Out, Bit>,
     /// Stage W: the branch condition holds.
     pub taken: Signal<Out, Bit>,
@@ -476,7 +476,7 @@ pub struct LocalAccess<const LANES: usize> {
 /// The division in stage W, or count of bits, is offered to the divider.
 #[derive(Ports)]
 pub struct DivideStart<const LANES: usize> {
-    /// It is offered.
+    /// The division is offered.
     pub valid: Signal<In, Bit>,
     /// Warp slot.
     pub slot: Signal<In, WarpSlot>,
@@ -493,9 +493,9 @@ pub struct DivideStart<const LANES: usize> {
 pub struct MemoryRequest<const LANES: usize> {
     /// An operation is offered.
     pub valid: Signal<In, Bit>,
-    /// It is accepted at this edge; a register.
+    /// The operation is accepted at this edge; a register.
     pub ready: Signal<Out, Bit>,
-    /// It goes to the scratchpad, else to shared memory.
+    /// The operation goes to the scratchpad, else to shared memory.
     pub scratchpad: Signal<In, Bit>,
     /// Warp slot.
     pub slot: Signal<In, WarpSlot>,

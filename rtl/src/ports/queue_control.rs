@@ -22,9 +22,9 @@ pub struct QueueControl {
     pub some_on: Signal<Out, Bit>,
     /// A queue is to be switched.
     pub switch_valid: Signal<In, Bit>,
-    /// It is, or this is refused, in this cycle.
+    /// The queue is switched, or this is refused, in this cycle.
     pub switch_ready: Signal<Out, Bit>,
-    /// Which one.
+    /// Queue that is to be switched.
     pub switch_queue: Signal<In, Bits<16>>,
     /// On; else off.
     pub switch_on: Signal<In, Bit>,
@@ -34,7 +34,7 @@ pub struct QueueControl {
     pub show_valid: Signal<In, Bit>,
     /// `shown` is it from the next cycle on.
     pub show_ready: Signal<Out, Bit>,
-    /// Which one.
+    /// Queue that is looked at.
     pub show_queue: Signal<In, Bits<8>>,
     /// The one that was looked at last.
     pub shown: Signal<Out, QueueRow>,

@@ -8,11 +8,11 @@ use hermes_hdl::prelude::*;
 pub struct RegisterAccess {
     /// An access waits.
     pub valid: Signal<In, Bit>,
-    /// It is a write.
+    /// The access is a write.
     pub write: Signal<In, Bit>,
     /// Byte offset of the register, a multiple of 4.
     pub address: Signal<In, Bits<12>>,
-    /// What to write.
+    /// Value to write.
     pub data: Signal<In, Bits<32>>,
     /// The access is performed at this edge.
     pub done: Signal<Out, Bit>,

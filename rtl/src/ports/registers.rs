@@ -11,7 +11,7 @@ pub struct RegisterRequest {
     pub read: Signal<In, Bit>,
     /// The access is a write.
     pub write: Signal<In, Bit>,
-    /// What to write.
+    /// Value to write.
     pub data: Signal<In, Bits<32>>,
     /// The bits to write.
     pub mask: Signal<In, Bits<32>>,

@@ -20,9 +20,9 @@ pub struct Trace {
 pub struct Fetch {
     /// An instruction is looked up.
     pub valid: Signal<Out, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the instruction.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its PC.
+    /// PC of the instruction.
     pub pc: Signal<Out, Bits<32>>,
 }
 
@@ -32,15 +32,15 @@ pub struct Fetch {
 pub struct Retire {
     /// An instruction retires.
     pub valid: Signal<Out, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the instruction.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its PC.
+    /// PC of the instruction.
     pub pc: Signal<Out, Bits<32>>,
-    /// Its word.
+    /// Word of the instruction.
     pub instruction: Signal<Out, Bits<32>>,
     /// Lanes that execute it.
     pub active: Signal<Out, Bits<32>>,
-    /// Those of them that fault.
+    /// Lanes that execute it and fault.
     pub faulting: Signal<Out, Bits<32>>,
     /// Cause of the fault.
     pub cause: Signal<Out, Bits<5>>,
@@ -64,7 +64,7 @@ pub struct LateWrite {
     pub slot: Signal<Out, Bits<5>>,
     /// The register.
     pub rd: Signal<Out, Bits<5>>,
-    /// The lanes.
+    /// Lanes whose values are written.
     pub lanes: Signal<Out, Bits<32>>,
     /// The values.
     pub value: Signal<Out, Bits<1024>>,
@@ -76,13 +76,13 @@ pub struct LateWrite {
 pub struct CoreTrace<const LANES: usize> {
     /// An instruction retires.
     pub valid: Signal<Out, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the instruction.
     pub slot: Signal<Out, WarpSlot>,
-    /// Its PC, which is a multiple of 4.
+    /// PC of the instruction, which is a multiple of 4.
     pub pc: Signal<Out, Bits<32>>,
     /// Lanes that execute it.
     pub active: Signal<Out, LaneMask<LANES>>,
-    /// Those of them that fault.
+    /// Lanes that execute it and fault.
     pub faulting: Signal<Out, LaneMask<LANES>>,
     /// Cause of the fault.
     pub cause: Signal<Out, FaultCause>,
@@ -92,6 +92,6 @@ pub struct CoreTrace<const LANES: usize> {
     pub late_slot: Signal<Out, WarpSlot>,
     /// The register.
     pub late_rd: Signal<Out, RegisterIndex>,
-    /// The lanes.
+    /// Lanes whose results are written.
     pub late_lanes: Signal<Out, LaneMask<LANES>>,
 }

@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 pub struct SpawnedWarp {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<In, Bit>,
-    /// It is taken at this edge; depends on no port of this group but `cores`.
+    /// The warp is taken at this edge; depends on no port of this group but `cores`.
     pub ready: Signal<Out, Bit>,
     /// The cores that may run it; bits of cores that are not there are ignored.
     pub cores: Signal<In, Bits<32>>,
@@ -17,7 +17,7 @@ pub struct SpawnedWarp {
     pub job: Signal<In, JobSlot>,
     /// Number of its first thread.
     pub thread: Signal<In, Bits<32>>,
-    /// Its threads, 1 to the lanes of a core.
+    /// Threads of the warp, 1 to the lanes of a core.
     pub count: Signal<In, Bits<6>>,
 }
 

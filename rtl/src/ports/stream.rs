@@ -17,7 +17,7 @@ pub struct StreamIn {
     pub tuser: Signal<In, Bits<32>>,
     /// A beat is offered.
     pub tvalid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The beat is taken at this edge.
     pub tready: Signal<Out, Bit>,
 }
 
@@ -35,6 +35,6 @@ pub struct StreamOut {
     pub tuser: Signal<Out, Bits<32>>,
     /// A beat is offered.
     pub tvalid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The beat is taken at this edge.
     pub tready: Signal<In, Bit>,
 }

@@ -14,7 +14,7 @@ pub struct UliAccess {
     pub ask_status: Signal<In, Bits<32>>,
     /// Stage X: number of a CSR, bits 5:0.
     pub read_number: Signal<Out, Bits<6>>,
-    /// Stage X: its value.
+    /// Stage X: value of the CSR.
     pub read_value: Signal<In, Bits<32>>,
     /// Stage X: delivery to the hart is blocked.
     pub blocked: Signal<In, Bit>,
@@ -30,13 +30,13 @@ pub struct UliAccess {
     pub hart: Signal<Out, Bits<3>>,
     /// Stage W: EMONITOR retires.
     pub arm_valid: Signal<Out, Bit>,
-    /// Its channel.
+    /// Stage W: channel of the EMONITOR.
     pub arm_channel: Signal<Out, Bits<3>>,
-    /// Its scenario.
+    /// Stage W: scenario of the EMONITOR.
     pub arm_scenario: Signal<Out, Bits<4>>,
-    /// Its handler, bits 31:2.
+    /// Stage W: handler of the EMONITOR, bits 31:2.
     pub arm_handler: Signal<Out, Bits<30>>,
-    /// Its parameter.
+    /// Stage W: parameter of the EMONITOR.
     pub arm_parameter: Signal<Out, Bits<32>>,
     /// Stage W: ERETURN retires.
     pub leave: Signal<Out, Bit>,
@@ -44,7 +44,7 @@ pub struct UliAccess {
     pub trap_return: Signal<Out, Bit>,
     /// Stage W: a write of a CSR retires.
     pub write_valid: Signal<Out, Bit>,
-    /// Its number, bits 5:0.
+    /// Stage W: number of the CSR, bits 5:0.
     pub write_number: Signal<Out, Bits<6>>,
     /// Bits to set.
     pub write_set: Signal<Out, Bits<32>>,
@@ -52,7 +52,7 @@ pub struct UliAccess {
     pub write_clear: Signal<Out, Bits<32>>,
     /// Stage W: SIGNAL.RANGE retires.
     pub page_valid: Signal<Out, Bit>,
-    /// Its operand, the address of a page; 0: no page.
+    /// Stage W: operand of SIGNAL.RANGE, the address of a page; 0: no page.
     pub page: Signal<Out, Bits<32>>,
     /// The descriptor page cannot be moved there; answers `page` in the same cycle.
     pub page_refused: Signal<In, Bit>,
@@ -74,9 +74,9 @@ pub struct PageMove {
 pub struct StoreTap {
     /// A store is accepted.
     pub valid: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the store.
     pub line: Signal<In, LineAddress>,
-    /// Its word, which stands in all words of the line.
+    /// Word of the store, which stands in all words of the line.
     pub word: Signal<In, Bits<32>>,
     /// Bytes that it writes.
     pub strobe: Signal<In, Bits<64>>,

@@ -8,11 +8,11 @@ use hermes_hdl::prelude::*;
 pub struct WarpStart {
     /// A warp starts in this cycle.
     pub valid: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
     /// packetIdx of lane 0; of a warp of spawned threads the number of its first one.
     pub packet: Signal<In, PacketIndex>,
-    /// Its threads, 1 to the lanes of a core.
+    /// Threads of the warp, 1 to the lanes of a core.
     pub count: Signal<In, ThreadCount>,
 }
 
@@ -22,7 +22,7 @@ pub struct WarpStart {
 pub struct SlotStart {
     /// A warp starts in this cycle.
     pub valid: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
 }
 
@@ -32,11 +32,11 @@ pub struct SlotStart {
 #[part_of(WarpTrace)]
 #[part_of(crate::ports::HopTrace)]
 pub struct StartingWarp {
-    /// Its slot.
+    /// Slot of the warp.
     pub slot: Signal<In, WarpSlot>,
     /// packetIdx of lane 0; of a warp of spawned threads the number of its first one.
     pub packet: Signal<In, PacketIndex>,
-    /// Its threads, 1 to the lanes of a core.
+    /// Threads of the warp, 1 to the lanes of a core.
     pub count: Signal<In, ThreadCount>,
 }
 
@@ -46,35 +46,35 @@ pub struct StartingWarp {
 pub struct WarpFinish {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
+    /// The warp is taken at this edge.
     pub ready: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the warp.
     pub slot: Signal<Out, WarpSlot>,
 }
 
 /// Something happens to a warp, for one cycle.
 #[derive(Ports)]
 pub struct WarpEvent {
-    /// It happens.
+    /// The event happens in this cycle.
     pub valid: Signal<Out, Bit>,
     /// Core of the warp.
     pub core: Signal<Out, CoreIndex>,
-    /// Its warp slot.
+    /// Slot of the warp.
     pub slot: Signal<Out, WarpSlot>,
 }
 
 /// Something happens to a warp and its packets, for one cycle.
 #[derive(Ports)]
 pub struct WarpTrace {
-    /// It happens.
+    /// The event happens in this cycle.
     pub valid: Signal<Out, Bit>,
     /// Core of the warp.
     pub core: Signal<Out, CoreIndex>,
-    /// Its warp slot.
+    /// Slot of the warp.
     pub slot: Signal<Out, WarpSlot>,
     /// packetIdx of its first packet.
     pub packet: Signal<Out, PacketIndex>,
-    /// Its packets.
+    /// Packets of the warp.
     pub count: Signal<Out, ThreadCount>,
 }
 
@@ -84,11 +84,11 @@ pub struct WarpTrace {
 pub struct FormedWarp {
     /// A warp is offered; it stays until it is taken.
     pub valid: Signal<Out, Bit>,
-    /// It is taken at this edge; depends on `valid` with network functions alone.
+    /// The warp is taken at this edge; depends on `valid` with network functions alone.
     pub ready: Signal<In, Bit>,
     /// packetIdx of its first packet.
     pub packet: Signal<Out, PacketIndex>,
-    /// Its packets, 1 to the lanes of a core.
+    /// Packets of the warp, 1 to the lanes of a core.
     pub count: Signal<Out, ThreadCount>,
 }
 
@@ -100,7 +100,7 @@ pub struct FormedTrace {
     pub valid: Signal<Out, Bit>,
     /// packetIdx of its first packet.
     pub packet: Signal<Out, PacketIndex>,
-    /// Its packets.
+    /// Packets of the warp.
     pub count: Signal<Out, ThreadCount>,
 }
 
@@ -109,9 +109,9 @@ pub struct FormedTrace {
 pub struct FormedBy {
     /// There are packets for all of its threads.
     pub full: Signal<Out, Bit>,
-    /// It is a partial warp, whose oldest packet waited for the time-out.
+    /// The warp is a partial one, whose oldest packet waited for the time-out.
     pub timeout: Signal<Out, Bit>,
-    /// It is a partial warp, formed before that for an idle slot.
+    /// The warp is a partial one, formed before the time-out for an idle slot.
     pub eager: Signal<Out, Bit>,
 }
 

@@ -11,16 +11,16 @@ pub struct WindowPosts {
     pub enable: Signal<Out, Bit>,
     /// A command is posted, of an owner with fewer than eight under way.
     pub valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The command is taken at this edge.
     pub ready: Signal<Out, Bit>,
-    /// It.
+    /// The command that is posted.
     pub command: Signal<In, PostedCommand>,
     /// A command is complete, for one cycle; whoever posted it.
     pub completed: Signal<Out, Bit>,
-    /// Who posted it, as in [`WorkEntry`](crate::net::WorkEntry).
+    /// Owner of the command, as in [`WorkEntry`](crate::net::WorkEntry).
     pub owner: Signal<Out, Bits<10>>,
-    /// Its context.
+    /// Context of the command.
     pub context: Signal<Out, Bits<2>>,
-    /// How, as in docs/network.md.
+    /// Code of the result, as in docs/network.md.
     pub code: Signal<Out, Bits<8>>,
 }

@@ -6,11 +6,11 @@ use hermes_hdl::prelude::*;
 /// [`RegisterAccess`](super::RegisterAccess).
 #[derive(Ports)]
 pub struct WindowSelect {
-    /// It is to the window, not to the registers of the array.
+    /// The access is to the window, not to the registers of the array.
     pub of_window: Signal<In, Bit>,
     /// The hart that makes it.
     pub hart: Signal<In, Bits<3>>,
-    /// That hart is to wake: no read is held.
+    /// The hart is to wake: no read is held.
     pub wake: Signal<In, Bit>,
     /// Harts that are held.
     pub hold: Signal<In, Bits<8>>,

@@ -9,7 +9,7 @@ use hermes_hdl::prelude::*;
 pub struct WriteTap {
     /// Such a write is accepted at this edge.
     pub valid: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the write.
     pub line: Signal<In, LineAddress>,
     /// Bit 8 of the line, as it is written.
     pub phase: Signal<In, Bit>,

@@ -7,6 +7,6 @@ use hermes_hdl::prelude::*;
 pub struct WrittenLine {
     /// A write was accepted in the cycle before.
     pub valid: Signal<Out, Bit>,
-    /// Its line address, folded to eight bits ([`IndexHash`](crate::blocks::IndexHash)).
+    /// Line address of the write, folded to eight bits ([`IndexHash`](crate::blocks::IndexHash)).
     pub fold: Signal<Out, Bits<8>>,
 }
