@@ -9,9 +9,9 @@ use hermes_hdl::prelude::*;
 #[derive(LogicBlock)]
 #[new(sums: usize, alone: usize)]
 pub struct PopulationCount<const LANES: usize> {
-    /// The set.
+    /// Set whose bits are counted.
     pub set: Signal<In, Bits<LANES>>,
-    /// Its size, 0 to `LANES`.
+    /// Number of bits that are set, 0 to `LANES`.
     pub count: Signal<Out, Bits<6>>,
     /// Lanes of each pair, then the sum of each pair of the sums before.
     #[count(sums + alone)]

@@ -12,7 +12,7 @@ pub struct PriorityEncoder {
     pub request: Signal<In, Bits<32>>,
     /// The lowest request alone.
     pub one_hot: Signal<Out, Bits<32>>,
-    /// Its index.
+    /// Index of the lowest request.
     pub index: Signal<Out, Bits<5>>,
     encoder: BinaryEncoder,
 }

@@ -21,9 +21,9 @@ pub struct QueuePointers<const A: usize> {
     pub push: Signal<In, Bit>,
     /// Removes the oldest entry at this edge.
     pub pop: Signal<In, Bit>,
-    /// Where the next entry goes.
+    /// Address to which the next entry is written.
     pub write_address: Signal<Out, Bits<A>>,
-    /// Where the oldest entry stands.
+    /// Address of the oldest entry.
     pub read_address: Signal<Out, Bits<A>>,
     /// No entry is free.
     pub full: Signal<Out, Bit>,

@@ -22,7 +22,7 @@ pub struct QueueRam<const N: usize, const A: usize> {
     pub write_data: Signal<In, Bits<N>>,
     /// The oldest entry leaves at this edge.
     pub pop: Signal<In, Bit>,
-    /// Where the oldest entry stands.
+    /// Address of the oldest entry.
     pub read_address: Signal<In, Bits<A>>,
     /// The oldest entry; undefined while there is none.
     pub front: Signal<Out, Bits<N>>,

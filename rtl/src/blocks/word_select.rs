@@ -13,7 +13,7 @@ pub struct WordSelect {
     pub line: Signal<In, Bits<512>>,
     /// Index of the word in the line.
     pub index: Signal<In, Bits<4>>,
-    /// The word.
+    /// Value of the word, 0 while `enable` is low.
     pub word: Signal<Out, Bits<32>>,
 }
 

@@ -92,25 +92,25 @@ pub struct BoardLink {
     pub enable: Signal<Out, Bit>,
     /// A byte of a frame.
     pub byte_valid: Signal<In, Bit>,
-    /// It.
+    /// Value of the byte.
     pub byte: Signal<In, Bits<8>>,
-    /// Its number in the frame.
+    /// Number of the byte in its frame.
     pub index: Signal<In, Bits<11>>,
     /// A frame ends.
     pub end: Signal<In, Bit>,
-    /// It is not what was sent.
+    /// The frame is not what was sent.
     pub damaged: Signal<In, Bit>,
-    /// Its bytes.
+    /// Bytes of the frame.
     pub length: Signal<In, Bits<11>>,
 
     // Answers
     /// A byte of an answer is offered.
     pub answer_valid: Signal<Out, Bit>,
-    /// It is taken.
+    /// The byte of the answer is taken.
     pub answer_ready: Signal<In, Bit>,
-    /// It.
+    /// The byte of the answer.
     pub answer_data: Signal<Out, Bits<8>>,
-    /// It is the last.
+    /// The byte is the last one of the answer.
     pub answer_last: Signal<Out, Bit>,
     /// The rest of the answer does not come.
     pub answer_abort: Signal<Out, Bit>,

@@ -15,7 +15,7 @@ pub struct Fcs {
     pub clear: Signal<In, Bit>,
     /// A byte is taken.
     pub take: Signal<In, Bit>,
-    /// It.
+    /// Value of the byte that is taken.
     pub byte: Signal<In, Bits<8>>,
     /// The register.
     pub value: Signal<Out, Bits<32>>,

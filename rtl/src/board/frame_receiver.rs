@@ -21,21 +21,21 @@ pub struct FrameReceiver {
     pub enable: Signal<In, Bit>,
     /// A byte of the line.
     pub valid: Signal<In, Bit>,
-    /// It.
+    /// Value of the byte of the line.
     pub data: Signal<In, Bits<8>>,
-    /// Its stop bit is missing.
+    /// The stop bit of the byte is missing.
     pub error: Signal<In, Bit>,
     /// A byte of a frame.
     pub byte_valid: Signal<Out, Bit>,
-    /// It.
+    /// Value of the byte of the frame.
     pub byte: Signal<Out, Bits<8>>,
-    /// Its number in the frame.
+    /// Number of the byte in its frame.
     pub index: Signal<Out, Bits<11>>,
     /// A frame ends.
     pub end: Signal<Out, Bit>,
-    /// It is not what was sent.
+    /// The frame is not what was sent.
     pub damaged: Signal<Out, Bit>,
-    /// Its bytes, without FCS.
+    /// Bytes of the frame, without FCS.
     pub length: Signal<Out, Bits<11>>,
 
     fcs: Fcs,

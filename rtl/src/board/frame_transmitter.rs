@@ -30,19 +30,19 @@ pub enum Sending {
 pub struct FrameTransmitter {
     /// A byte of a frame is offered.
     pub valid: Signal<In, Bit>,
-    /// It is taken.
+    /// The byte of the frame is taken.
     pub ready: Signal<Out, Bit>,
-    /// It.
+    /// The byte of the frame that is offered.
     pub data: Signal<In, Bits<8>>,
-    /// It is the last of its frame.
+    /// The byte is the last one of its frame.
     pub last: Signal<In, Bit>,
     /// The rest of the frame does not come.
     pub abort: Signal<In, Bit>,
     /// A byte for the line is offered.
     pub line_valid: Signal<Out, Bit>,
-    /// It is taken.
+    /// The byte for the line is taken.
     pub line_ready: Signal<In, Bit>,
-    /// It.
+    /// The byte for the line that is offered.
     pub line_data: Signal<Out, Bits<8>>,
 
     fcs: Fcs,

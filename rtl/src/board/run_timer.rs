@@ -14,7 +14,7 @@ use hermes_hdl::prelude::*;
 pub struct RunTimer {
     /// A warp was issued.
     pub issued: Signal<In, Bit>,
-    /// It is one of spawned threads (only with a thread spawner).
+    /// The warp that was issued is one of spawned threads (only with a thread spawner).
     #[there(spawner)]
     pub spawned: Part<Signal<In, Bit>>,
     /// A warp was committed.

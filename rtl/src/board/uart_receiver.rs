@@ -21,9 +21,9 @@ pub struct UartReceiver {
     pub rx: Signal<In, Bit>,
     /// A byte has come.
     pub valid: Signal<Out, Bit>,
-    /// It.
+    /// The byte that has come.
     pub data: Signal<Out, Bits<8>>,
-    /// Its stop bit is missing.
+    /// The stop bit of the byte is missing.
     pub error: Signal<Out, Bit>,
 
     #[init(Register::new(true))]

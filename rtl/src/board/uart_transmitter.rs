@@ -13,9 +13,9 @@ use hermes_hdl::prelude::*;
 pub struct UartTransmitter {
     /// A byte is offered.
     pub valid: Signal<In, Bit>,
-    /// It is taken.
+    /// The byte is taken.
     pub ready: Signal<Out, Bit>,
-    /// It.
+    /// The byte that is offered.
     pub data: Signal<In, Bits<8>>,
     /// The line, to the pin; high while idle.
     pub tx: Signal<Out, Bit>,

@@ -18,11 +18,11 @@ use hermes_hdl::prelude::*;
 pub struct TraceRing {
     /// The recording begins with an empty ring (high for one cycle).
     pub arm: Signal<In, Bit>,
-    /// It ends (high for one cycle).
+    /// The recording ends (high for one cycle).
     pub stop: Signal<In, Bit>,
     /// Something happened that is to be recorded.
     pub entry: Signal<In, Bit>,
-    /// What happened is what the trigger waits for.
+    /// An event that the trigger waits for happened.
     pub hit: Signal<In, Bit>,
     /// Entries to write after that of the trigger.
     pub after: Signal<In, Bits<16>>,

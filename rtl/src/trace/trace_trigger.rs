@@ -41,9 +41,9 @@ pub struct TraceTrigger {
     // From the host
     /// A byte of the settings is written.
     pub write: Signal<In, Bit>,
-    /// Its offset (see [`register`](super::register)).
+    /// Offset of the byte (see [`register`](super::register)).
     pub offset: Signal<In, Bits<6>>,
-    /// It.
+    /// Value of the byte.
     pub data: Signal<In, Bits<8>>,
 
     // What happens
@@ -51,7 +51,7 @@ pub struct TraceTrigger {
     pub issued: Signal<In, Bit>,
     /// packetIdx of its first packet.
     pub issue_packet: Signal<In, PacketIndex>,
-    /// Its packets.
+    /// Packets of the issued warp.
     pub issue_count: Signal<In, ThreadCount>,
     /// A warp finishes.
     pub finished: Signal<In, Bit>,
@@ -59,7 +59,7 @@ pub struct TraceTrigger {
     pub committed: Signal<In, Bit>,
     /// packetIdx of its first packet.
     pub commit_packet: Signal<In, PacketIndex>,
-    /// Its packets.
+    /// Packets of the committed warp.
     pub commit_count: Signal<In, ThreadCount>,
     /// From each core: an instruction retires.
     #[count(cores)]
@@ -67,7 +67,7 @@ pub struct TraceTrigger {
     /// Bits 31:2 of its PC.
     #[count(cores)]
     pub pc: Vec<Signal<In, Pc>>,
-    /// Its warp slot.
+    /// From each core: warp slot of the instruction.
     #[count(cores)]
     pub slot: Vec<Signal<In, WarpSlot>>,
     /// A lane of it faults.
@@ -84,13 +84,13 @@ pub struct TraceTrigger {
     pub stop: Signal<Out, Bit>,
     /// Something happened that is to be recorded.
     pub entry: Signal<Out, Bit>,
-    /// What happened is what the trigger waits for.
+    /// An event that the trigger waits for happened.
     pub hit: Signal<Out, Bit>,
     /// Entries to write after that of the trigger.
     pub after: Signal<Out, Bits<16>>,
     /// Issue, finish and commit are recorded.
     pub takes_events: Signal<Out, Bit>,
-    /// What retires is recorded.
+    /// Instructions that retire are recorded.
     pub takes_retirement: Signal<Out, Bit>,
 
     kinds: Register<Bits<6>>,
