@@ -27,11 +27,11 @@ use hermes_hdl::prelude::*;
 pub struct AdaptiveTimeout {
     /// Register TIMEOUT, in cycles.
     pub fixed: Signal<In, Bits<32>>,
-    /// How the time-out is made, and the average.
+    /// Settings of the time-out, and the average.
     pub registers: TimeoutControl,
     /// Packets arrive in this cycle.
     pub arrive: Signal<In, Bit>,
-    /// How many.
+    /// Number of packets that arrive.
     pub packets: Signal<In, Bits<32>>,
     /// A packet warp is issued in this cycle.
     pub issued: Signal<In, Bit>,

@@ -35,7 +35,7 @@ pub struct CoreSlots {
     /// spawner, as the other ports of spawned warps).
     #[there(spawns)]
     pub spawn_limit: Part<Signal<In, Bits<6>>>,
-    /// What is taken with `take` is for a warp of spawned threads.
+    /// The slot that is taken is for a warp of spawned threads.
     #[there(spawns)]
     pub take_spawned: Part<Signal<In, Bit>>,
     /// The core can take a warp of spawned threads.

@@ -33,7 +33,7 @@ pub struct DelayCommitQueue<const A: usize> {
     pub allocate_index: Signal<Out, Bits<A>>,
     /// From the finish arbiter: a warp finished.
     pub done_valid: Signal<In, Bit>,
-    /// Its entry.
+    /// Entry of the warp that finished.
     pub done_index: Signal<In, Bits<A>>,
     /// A warp commits in this cycle. `packet` is always the number of packets committed before this
     /// cycle; core, slot and count are undefined while `valid` is low.

@@ -27,7 +27,7 @@ pub struct LoadCounters<const A: usize, const L: usize> {
     pub formed_by: Flipped<FormedBy>,
     /// From the warp issue: a warp starts.
     pub start: Signal<In, Bit>,
-    /// It is one of spawned threads (only with a thread spawner).
+    /// The warp that starts is one of spawned threads (only with a thread spawner).
     #[there(spawns)]
     pub start_spawned: Part<Signal<In, Bit>>,
     /// From the finish arbiter: a warp finished.

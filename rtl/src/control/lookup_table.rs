@@ -18,18 +18,18 @@ pub struct LookupTable<const A: usize> {
     pub clock: Signal<In, Clock>,
     /// A warp is issued to this core.
     pub write: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the issued warp.
     pub write_slot: Signal<In, Bits<5>>,
-    /// Its entry in the delay commit queue.
+    /// Entry of the issued warp in the delay commit queue.
     pub write_index: Signal<In, Bits<A>>,
     /// The slot of a warp that finished.
     pub read_slot: Signal<In, Bits<5>>,
-    /// Its entry in the delay commit queue.
+    /// Entry of the finished warp in the delay commit queue.
     pub read_index: Signal<Out, Bits<A>>,
     /// The index is that of a job (only with a thread spawner, as the next).
     #[there(spawns)]
     pub write_spawned: Part<Signal<In, Bit>>,
-    /// What `read_slot` holds is the index of a job.
+    /// The index that `read_slot` holds is that of a job.
     #[there(spawns)]
     pub read_spawned: Part<Signal<Out, Bit>>,
     ram: RamAsync<Bits<A>, 5>,

@@ -52,7 +52,7 @@ pub struct WarpIssue {
     pub start_valid: Vec<Signal<Out, Bit>>,
     /// A warp starts on some core.
     pub start_any: Signal<Out, Bit>,
-    /// The core.
+    /// Core on which the warp starts.
     pub start_core: Signal<Out, Bits<5>>,
     /// The warp.
     pub start: Flipped<StartingWarp>,
@@ -65,10 +65,10 @@ pub struct WarpIssue {
     /// To the lookup tables: a warp of spawned threads gets a slot at this edge.
     #[there(options.spawns())]
     pub spawn_take: Part<Signal<Out, Bit>>,
-    /// Its core.
+    /// Core of the warp of spawned threads.
     #[there(options.spawns())]
     pub spawn_core: Part<Signal<Out, Bits<5>>>,
-    /// Its slot.
+    /// Slot of the warp of spawned threads.
     #[there(options.spawns())]
     pub spawn_slot: Part<Signal<Out, Bits<5>>>,
     /// The warp that starts is one of spawned threads; its `packet` is the number of its first

@@ -23,16 +23,16 @@ use hermes_hdl::prelude::*;
 pub struct BranchStep<const A: usize> {
     /// A warp starts.
     pub start: Signal<In, Bit>,
-    /// Its entry.
+    /// Entry of the warp that starts.
     pub start_index: Signal<In, Bits<A>>,
-    /// It is one of new packets: the first visit.
+    /// The warp that starts is one of new packets: the first visit.
     pub start_new: Signal<In, Bit>,
 
     /// A warp finished.
     pub finish: Signal<In, Bit>,
-    /// Its entry.
+    /// Entry of the warp that finished.
     pub finish_index: Signal<In, Bits<A>>,
-    /// Its lanes.
+    /// Lanes of the warp that finished.
     pub finish_lanes: Signal<In, Bits<32>>,
     /// Codes of their verdicts, as of [`VerdictCodes`](super::VerdictCodes).
     pub finish_codes: Signal<In, Bits<128>>,
@@ -44,7 +44,7 @@ pub struct BranchStep<const A: usize> {
     pub onward: Signal<Out, Bit>,
     /// The entry is done.
     pub done: Signal<Out, Bit>,
-    /// Which entry.
+    /// Entry that goes on or is done.
     pub index: Signal<Out, Bits<A>>,
     /// The next function.
     pub target: Signal<Out, FunctionIndex>,

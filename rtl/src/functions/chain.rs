@@ -39,18 +39,18 @@ pub struct Chain<const A: usize, const L: usize> {
     pub enter_index: Signal<In, Bits<A>>,
     /// packetIdx of its first packet.
     pub enter_packet: Signal<In, PacketIndex>,
-    /// Its packets.
+    /// Packets of the warp.
     pub enter_count: Signal<In, ThreadCount>,
     /// An entry commits.
     pub leave: Signal<In, Bit>,
 
     /// A warp finished.
     pub finish: Signal<In, Bit>,
-    /// Its entry.
+    /// Entry of the warp that finished.
     pub finish_index: Signal<In, Bits<A>>,
-    /// Its network function.
+    /// Network function of the warp that finished.
     pub finish_function: Signal<In, FunctionIndex>,
-    /// Its lanes.
+    /// With `finish`.
     pub finished: Flipped<FinishedLanes>,
     /// With `finish`: the entry is done.
     pub done: Signal<Out, Bit>,
@@ -76,7 +76,7 @@ pub struct Chain<const A: usize, const L: usize> {
     /// An entry is done.
     #[there(branches)]
     pub ended: Part<Signal<Out, Bit>>,
-    /// Which entry.
+    /// Entry that is done.
     #[there(branches)]
     pub ended_index: Part<Signal<Out, Bits<A>>>,
 

@@ -46,16 +46,16 @@ pub struct CoreOwner {
     /// The function that owns the core.
     #[count(cores)]
     pub function: Vec<Signal<Out, FunctionIndex>>,
-    /// To the core's context: its owner is NF 0.
+    /// To the core's context: NF 0 owns the core.
     #[count(cores)]
     pub first: Vec<Signal<Out, Bit>>,
-    /// To the core: its caches are dropped.
+    /// To the core: the caches are dropped.
     #[count(cores)]
     pub drop: Vec<Signal<Out, Bit>>,
-    /// To the core: rows of its registers and scratchpad are cleared.
+    /// To the core: rows of registers and scratchpad are cleared.
     #[count(cores)]
     pub rows: Vec<RowClear>,
-    /// To the core's context: it takes the word.
+    /// To the core's context: the word is taken.
     #[count(cores)]
     pub take: Vec<Signal<Out, Bit>>,
     /// To the contexts: number of the word.

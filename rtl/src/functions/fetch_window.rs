@@ -22,7 +22,7 @@ pub struct FetchWindow {
     pub size: Signal<In, Bits<26>>,
     /// The instruction in stage I.
     pub fetched: FetchAddress,
-    /// Stage I: it must not be fetched.
+    /// Stage I: the instruction must not be fetched.
     pub outside: Signal<Out, Bit>,
     first: Register<LineAddress>,
     end: Register<Bits<27>>,

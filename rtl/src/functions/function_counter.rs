@@ -14,11 +14,11 @@ pub struct FunctionCounter {
     pub add: Signal<In, Bit>,
     /// The function of which it is counted.
     pub function: Signal<In, FunctionIndex>,
-    /// How much.
+    /// Amount that is added.
     pub amount: Signal<In, ThreadCount>,
     /// The function whose sum is shown.
     pub select: Signal<In, FunctionIndex>,
-    /// Its sum.
+    /// Sum of the selected function.
     pub value: Signal<Out, Bits<32>>,
     sums: RamAsync<Bits<32>, 3>,
     /// The same once more, with a read port for `select`.

@@ -15,24 +15,24 @@ use hermes_hdl::prelude::*;
 pub struct Survivors<const LANES: usize> {
     /// From warp issue: a warp starts in this cycle.
     pub start: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the warp that starts.
     pub start_slot: Signal<In, WarpSlot>,
-    /// Its lanes.
+    /// Lanes with which the warp starts.
     pub start_lanes: Signal<In, Bits<LANES>>,
     /// From stage W: threads end.
     pub exit: Signal<In, Bit>,
     /// Slot of their warp.
     pub exit_slot: Signal<In, WarpSlot>,
-    /// Their lanes.
+    /// Lanes of the threads that end.
     pub exit_lanes: Signal<In, Bits<LANES>>,
     /// The lanes among them whose verdict is to drop the packet, or a fault; other bits are
     /// ignored.
     pub drops: Signal<In, Bits<LANES>>,
     /// From the front end: slot of the warp that is offered as finished.
     pub finish_slot: Signal<In, WarpSlot>,
-    /// To the control path: its lanes that forward their packets.
+    /// To the control path: lanes of the finished warp that forward their packets.
     pub survivors: Signal<Out, Bits<LANES>>,
-    /// To the control path: its other lanes.
+    /// To the control path: other lanes of the finished warp.
     pub ended: Signal<Out, Bits<LANES>>,
     started: RamAsync<Bits<LANES>, 5>,
     forwarded: RamAsync<Bits<LANES>, 5>,

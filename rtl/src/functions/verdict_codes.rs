@@ -17,9 +17,9 @@ pub struct VerdictCodes<const LANES: usize> {
     pub exit: Signal<In, Bit>,
     /// Slot of their warp.
     pub exit_slot: Signal<In, WarpSlot>,
-    /// Their lanes.
+    /// Lanes of the threads that end.
     pub exit_lanes: Signal<In, Bits<LANES>>,
-    /// Their verdicts; those of other lanes are ignored.
+    /// Verdict of each lane; those of lanes that do not end are ignored.
     #[count(LANES)]
     pub verdict: Vec<Signal<In, Bits<32>>>,
     /// From the front end: slot of the warp that is offered as finished.

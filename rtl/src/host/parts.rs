@@ -28,9 +28,9 @@ pub struct L2Maintenance {
 pub struct TaskCount {
     /// A count is offered; it stays until it is taken.
     pub valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The count is taken at this edge.
     pub ready: Signal<Out, Bit>,
-    /// The count.
+    /// Number of packets.
     pub count: Signal<In, Bits<32>>,
 }
 

@@ -33,7 +33,8 @@ pub struct RegisterPort {
     pub answer: Flipped<RegisterAnswer>,
     /// To the registers: the access of this cycle is one of the processor.
     pub by_command: Signal<Out, Bit>,
-    /// To the registers: that of the cycle before was, which made the events of this cycle.
+    /// To the registers: the access of the cycle before was one of the processor, and made the
+    /// events of this cycle.
     pub was_by_command: Signal<Out, Bit>,
     turn_q: Register<Bit>,
     #[init(Constant::new(u64::from(offset("TASK_PUSH")).into()))]

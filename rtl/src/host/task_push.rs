@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 pub struct TaskPush {
     /// TASK_PUSH is written; tried again, with the same count, after a cycle with `delay`.
     pub write: Signal<In, Bit>,
-    /// The count.
+    /// Number of packets.
     pub count: Signal<In, Bits<32>>,
     /// The write cannot end in this cycle.
     pub delay: Signal<Out, Bit>,

@@ -30,16 +30,16 @@ pub struct BranchControl {
 /// The registers of [`BranchControl`].
 #[register_block(BranchDecoder, part = FunctionBranches)]
 pub struct BranchAccess {
-    /// Where the packets go that the selected NF forwards to ports 0 to 7, 4 bits each, port 0
-    /// lowest. Bit 3 of the four: they go on, to the NF in bits 2:0; 0001: they leave the chain;
+    /// Destinations of the packets that the selected NF forwards to ports 0 to 7, 4 bits each, port
+    /// 0 lowest. Bit 3 of the four: they go on, to the NF in bits 2:0; 0001: they leave the chain;
     /// 0000: as NF_NEXT says, which holds for all other ports too. A value with an NF that is not
     /// above the selected one, or that the array does not have, is kept as 0000, other ones without
     /// bit 3 by bit 0 alone.
     #[register("NF_NEXT_PORTS", 0x54c, access = ReadWrite)]
     #[state(ports_value[31:0])]
     pub ports_write: Strobe<32>,
-    /// Where the packets go that the selected NF drops (bits 3:0), and those whose threads end with
-    /// a fault (bits 7:4), each as NF_NEXT.
+    /// Destinations of the packets that the selected NF drops (bits 3:0), and of those whose
+    /// threads end with a fault (bits 7:4), each as NF_NEXT.
     #[register("NF_NEXT_DROP", 0x550, access = ReadWrite)]
     #[state(drop[3:0], fault[7:4])]
     pub ends_write: Strobe<8>,

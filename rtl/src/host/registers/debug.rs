@@ -15,7 +15,7 @@ pub struct DebugControl {
     pub data_write: Signal<In, Bit>,
     /// The selected hart is to execute `value`, for one cycle.
     pub execute: Signal<In, Bit>,
-    /// What is written.
+    /// Value for CP_DATA, or word to execute.
     pub value: Signal<In, Bits<32>>,
     /// Harts that are to execute one instruction, for one cycle.
     pub step: Signal<In, Bits<8>>,

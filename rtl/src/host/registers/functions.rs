@@ -13,13 +13,13 @@ pub const MOST_FUNCTIONS: usize = 8;
 /// Between the registers and the contexts of the network functions.
 #[derive(Ports)]
 pub struct ContextAccess {
-    /// The function.
+    /// Function whose context is accessed.
     pub function: Signal<In, FunctionIndex>,
-    /// Its word: that of NF_ENTRY is 0, of NF_ARGUMENT 1 and so on.
+    /// Number of the word in the context: that of NF_ENTRY is 0, of NF_ARGUMENT 1 and so on.
     pub word: Signal<In, Bits<4>>,
     /// The word is written at this edge.
     pub write: Signal<In, Bit>,
-    /// What to write.
+    /// Value to write.
     pub data: Signal<In, Bits<32>>,
     /// The bits to write.
     pub mask: Signal<In, Bits<32>>,

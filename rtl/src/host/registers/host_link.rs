@@ -24,11 +24,11 @@ pub struct HostLink {
     pub spawn_errors: Signal<Out, Bits<4>>,
     /// Packets are pushed to the task FIFO.
     pub push: Signal<Out, Bit>,
-    /// So many.
+    /// Number of packets that are pushed.
     pub push_count: Signal<Out, Bits<32>>,
     /// A warp of packets is issued.
     pub issue: Signal<Out, Bit>,
-    /// Its packets.
+    /// Packets of the warp that is issued.
     pub issue_count: Signal<Out, Bits<6>>,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<Out, Bits<32>>,

@@ -16,12 +16,12 @@ pub struct TableAccess {
     pub write: Signal<In, Bit>,
     /// The word is read: `answer` is its value from the cycle after on.
     pub read: Signal<In, Bit>,
-    /// Its row.
+    /// Row of the word.
     pub pair: Signal<In, Bits<4>>,
-    /// Its number in the row, as in [`word`](crate::net::word) or
+    /// Number of the word in its row, as in [`word`](crate::net::word) or
     /// [`region_word`](crate::net::region_word).
     pub word: Signal<In, Bits<4>>,
-    /// What is written.
+    /// Value to write.
     pub value: Signal<In, Bits<32>>,
     /// The access is not done in this cycle.
     pub waits: Signal<Out, Bit>,
@@ -36,7 +36,7 @@ pub struct TableAccess {
 pub struct NetControl {
     /// Frames are taken; else they are dropped.
     pub enable: Signal<In, Bit>,
-    /// Who we are; constant while `enable` is high.
+    /// Addresses of this node; constant while `enable` is high.
     pub identity: Signal<In, NetIdentity>,
     /// The table of queue pairs.
     pub table: TableAccess,
@@ -44,11 +44,11 @@ pub struct NetControl {
     pub regions: TableAccess,
     /// A queue pair is to change its state.
     pub set_state: Signal<In, Bit>,
-    /// Which one.
+    /// Queue pair that is to change its state.
     pub state_pair: Signal<In, Bits<4>>,
     /// The state, as in [`state`](crate::net::state).
     pub new_state: Signal<In, Bits<4>>,
-    /// It does not, in the same cycle.
+    /// The queue pair keeps its state; answers in the same cycle.
     pub state_refused: Signal<Out, Bit>,
     /// Queue pairs that go to ERROR in this cycle.
     pub downs: Signal<Out, Bits<16>>,
@@ -60,13 +60,13 @@ pub struct NetControl {
     pub retries: Signal<In, Bits<3>>,
     /// A command is posted, unless `post_refused` answers in the same cycle.
     pub post: Signal<In, Bit>,
-    /// Its queue pair.
+    /// Queue pair of the command.
     pub post_pair: Signal<In, Bits<4>>,
     /// The region of its local bytes.
     pub post_region: Signal<In, Bits<4>>,
     /// The domain that it is of.
     pub post_domain: Signal<In, Bits<4>>,
-    /// Its sixteen words, word 0 in bits 31:0.
+    /// The sixteen words of the command, word 0 in bits 31:0.
     pub stage: Signal<In, Bits<512>>,
     /// Commands are taken.
     pub ready: Signal<Out, Bit>,
@@ -74,17 +74,17 @@ pub struct NetControl {
     pub post_refused: Signal<Out, Bit>,
     /// A command is complete, for one cycle.
     pub completed: Signal<Out, Bit>,
-    /// How, as in docs/network.md.
+    /// Code of the result, as in docs/network.md.
     pub code: Signal<Out, Bits<8>>,
-    /// It has a result.
+    /// The command has a result.
     pub has_result: Signal<Out, Bit>,
-    /// That.
+    /// Result of the command.
     pub result: Signal<Out, Bits<64>>,
     /// The command queues.
     pub queues: QueueControl,
     /// The counter that is shown, as in [`counter`](crate::types::counter).
     pub counter_select: Signal<In, Bits<5>>,
-    /// Its value in the cycle before.
+    /// Value of the counter in the cycle before.
     pub counter: Signal<Out, Bits<32>>,
 }
 
@@ -97,12 +97,12 @@ pub struct NetworkControl {
     pub lock: LineLock,
     /// From the L2: lines that the network interface read and the L2 had, modulo 2^32.
     pub read_hits: Signal<Out, Bits<32>>,
-    /// Those that came from memory, modulo 2^32.
+    /// From the L2: lines that the network interface read from memory, modulo 2^32.
     pub read_misses: Signal<Out, Bits<32>>,
     /// Lines that the command processor read and the L2 had, modulo 2^32; 0 without one, as the
     /// next.
     pub command_read_hits: Signal<Out, Bits<32>>,
-    /// Those that came from memory, modulo 2^32.
+    /// Lines that the command processor read from memory, modulo 2^32.
     pub command_read_misses: Signal<Out, Bits<32>>,
 }
 

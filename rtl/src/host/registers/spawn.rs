@@ -16,9 +16,9 @@ pub struct SpawnerControl {
     pub write: Signal<In, Bit>,
     /// The slot of the descriptor.
     pub slot: Signal<In, Bits<5>>,
-    /// The word.
+    /// Number of the word in the descriptor.
     pub word: Signal<In, Bits<3>>,
-    /// Its value.
+    /// Value of the word.
     pub value: Signal<In, Bits<32>>,
     /// A store of the command processor goes first: the word is not written in this cycle.
     pub waits: Signal<Out, Bit>,
