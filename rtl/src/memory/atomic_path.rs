@@ -34,9 +34,9 @@ pub struct AtomicPath<const LANES: usize> {
     // From stage M
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers only.
+    /// The operation is accepted at this edge; depends on registers only.
     pub request_ready: Signal<Out, Bit>,
-    /// That operation.
+    /// From stage M: the operation.
     pub request: AtomicOperands<LANES>,
     /// The operation: `funct5` of the instruction.
     pub request_operation: Signal<In, Bits<5>>,
@@ -46,9 +46,9 @@ pub struct AtomicPath<const LANES: usize> {
     // To the hazard check
     /// An operation is in flight.
     pub busy: Signal<Out, Bit>,
-    /// Its warp slot.
+    /// Warp slot of the operation.
     pub slot: Signal<Out, Bits<5>>,
-    /// It is complete with this cycle.
+    /// The operation is complete with this cycle.
     pub done: Signal<Out, Bit>,
     /// With `done`: the data cache is to be invalidated.
     pub acquire: Signal<Out, Bit>,
@@ -57,7 +57,7 @@ pub struct AtomicPath<const LANES: usize> {
     /// The destination register is to be read (only with compare-and-swap).
     #[there(options.compare_and_swap)]
     pub compare_read: Part<RegisterRead>,
-    /// Its value of each lane, in the cycle after it was read.
+    /// Value of the register in each lane, in the cycle after it was read.
     #[there(options.compare_and_swap)]
     #[count(LANES)]
     pub compare_value: Part<Vec<Signal<In, Bits<32>>>>,
@@ -67,9 +67,9 @@ pub struct AtomicPath<const LANES: usize> {
     pub store: Flipped<LineWrite>,
 
     // To and from memory: stores and atomic operations
-    /// Both, and their answers.
+    /// To memory: stores and atomic operations, and their answers.
     pub write: LineWrite,
-    /// What comes with the answer of an atomic operation.
+    /// With the answers of atomic operations.
     pub answer: AtomicAnswer,
 
     /// From the load path: values of loads, which pass.
@@ -77,12 +77,12 @@ pub struct AtomicPath<const LANES: usize> {
     /// Word of each lane, in which the value is; 0 while `load.valid` is low.
     #[count(LANES)]
     pub load_word: Vec<Signal<In, Bits<32>>>,
-    /// Their line could not be read.
+    /// From the load path: the line of the loads.
     pub load_error: LineError,
 
     /// To register write-back: values of loads and atomic operations.
     pub result: LateResult<LANES>,
-    /// They are accepted at this edge.
+    /// The values are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
     /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0
     /// while `result.valid` or `result_ready` is low.

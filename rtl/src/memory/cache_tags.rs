@@ -24,15 +24,15 @@ use hermes_hdl::prelude::*;
 pub struct CacheTags {
     /// Line to look up.
     pub line: Signal<In, LineAddress>,
-    /// Its place in the cache.
+    /// Place of the line in the cache.
     pub index: Signal<In, Bits<16>>,
-    /// It is there.
+    /// The line is in the cache.
     pub hit: Signal<Out, Bit>,
     /// Installs `line` at its place at this edge.
     pub install: Signal<In, Bit>,
     /// Empties a place at this edge.
     pub remove_valid: Signal<In, Bit>,
-    /// That place.
+    /// Place to empty.
     pub remove_index: Signal<In, Bits<16>>,
     /// Invalidates all places at this edge.
     pub drop: Signal<In, Bit>,

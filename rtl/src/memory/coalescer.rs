@@ -43,11 +43,11 @@ pub struct Coalescer<const LANES: usize> {
     pub store_valid: Signal<Out, Bit>,
     /// The store path takes it at this edge.
     pub store_ready: Signal<In, Bit>,
-    /// That line.
+    /// To load path and store path: the line.
     pub offered: Flipped<CoalescedLine<LANES>>,
     /// Warp slot of the operation offered.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its entry of the queue, which it may have left.
+    /// Entry of the operation in the queue, which it may have left.
     pub entry: Signal<Out, Bits<3>>,
 
     /// From and to the store path: the entry that it reads.

@@ -40,9 +40,9 @@ pub struct LoadPath<const LANES: usize> {
 
     /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
-    /// From the coalescer: that line.
+    /// From the coalescer: the line.
     pub offered: CoalescedLine<LANES>,
 
     /// To the data cache: a line is requested.
@@ -52,7 +52,7 @@ pub struct LoadPath<const LANES: usize> {
 
     /// To register write-back: values of lanes.
     pub result: LateResult<LANES>,
-    /// They are accepted at this edge.
+    /// The values are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
@@ -60,7 +60,7 @@ pub struct LoadPath<const LANES: usize> {
     /// such lane is in the mask, and while `result.valid` or `result_ready` is low.
     #[count(groups)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
-    /// Where in the words the values are.
+    /// To the extraction of the values.
     pub place: ValuePlace<LANES>,
     /// The line of the values could not be read.
     pub result_error: Flipped<LineError>,

@@ -54,7 +54,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// in the mask, and while `result.valid` or `result_ready` is low.
     #[count(words)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
-    /// Where in the words the values are.
+    /// To the extraction of the values.
     pub place: ValuePlace<LANES>,
     /// The line of the values could not be read.
     pub result_error: Flipped<LineError>,

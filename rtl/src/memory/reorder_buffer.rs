@@ -18,21 +18,21 @@ use hermes_hdl::prelude::*;
 pub struct ReorderBuffer {
     /// Takes a tag at this edge.
     pub allocate: Signal<In, Bit>,
-    /// The tag.
+    /// Tag of the next line.
     pub tag: Signal<Out, Bits<6>>,
     /// No tag is free.
     pub full: Signal<Out, Bit>,
     /// A line is here.
     pub response_valid: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the line that is here.
     pub response_tag: Signal<In, Bits<6>>,
     /// The line.
     pub response_data: Signal<In, Bits<512>>,
-    /// It came with an error.
+    /// The line came with an error.
     pub response_error: Signal<In, Bit>,
     /// The line with the oldest tag is here.
     pub arrived: Signal<Out, Bit>,
-    /// It came with an error.
+    /// The line with the oldest tag came with an error.
     pub error: Signal<Out, Bit>,
     /// Takes it at this edge.
     pub take: Signal<In, Bit>,

@@ -44,7 +44,7 @@ pub struct Scratchpad<const LANES: usize> {
     /// Word of each lane of the mask, undefined for other lanes; 0 while `result.valid` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
-    /// Where in the words the values are.
+    /// To the extraction of the values.
     pub place: ValuePlace<LANES>,
     /// To the hazard check: a store operation is complete.
     pub stored: Flipped<SlotEvent>,

@@ -7,7 +7,7 @@ use hermes_hdl::prelude::*;
 /// Combinational. While `enable` is low `strobe` is 0.
 #[derive(Clone, Default, LogicBlock)]
 pub struct StoreAlign {
-    /// This lane stores to the line.
+    /// The lane stores to the line.
     pub enable: Signal<In, Bit>,
     /// Byte offset in the word, a multiple of the size.
     pub offset: Signal<In, Bits<2>>,

@@ -27,9 +27,9 @@ use hermes_hdl::prelude::*;
 pub struct StorePath<const LANES: usize> {
     /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The line is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
-    /// From the coalescer: that line.
+    /// From the coalescer: the line.
     pub offered: CoalescedLine<LANES>,
     /// Warp slot of the operation.
     pub slot: Signal<In, Bits<5>>,

@@ -37,7 +37,7 @@ pub struct CompletionWriter {
     pub write: LineWrite,
     /// A slot becomes free.
     pub freed_valid: Signal<Out, Bit>,
-    /// The slot.
+    /// Slot that becomes free.
     pub freed_slot: Signal<Out, Bits<4>>,
     /// The job that is taken has a completion address that is no multiple of 4, or where there is
     /// no memory.

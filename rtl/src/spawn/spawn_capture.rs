@@ -35,9 +35,9 @@ pub struct SpawnCapture {
     pub word_valid: Signal<Out, Bit>,
     /// The slot of the descriptor.
     pub slot: Signal<Out, Bits<5>>,
-    /// The word.
+    /// Number of the word in the descriptor.
     pub word: Signal<Out, Bits<3>>,
-    /// Its value.
+    /// Value of the word.
     pub value: Signal<Out, Bits<32>>,
     /// A part of such a word is stored.
     pub partial: Signal<Out, Bit>,

@@ -29,33 +29,33 @@ pub struct SpawnIssue {
     pub kernel_class: Signal<In, Bit>,
     /// From the order of the jobs: one waits.
     pub job_valid: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the job.
     pub job_slot: Signal<In, JobSlot>,
-    /// To the order: it is taken at this edge, if one waits; depends on no input.
+    /// To the order: the job is taken at this edge, if one waits; depends on no input.
     pub job_take: Signal<Out, Bit>,
     /// To the page: the descriptor to read.
     pub page_slot: Signal<Out, Bits<4>>,
-    /// Its word ENTRY.
+    /// Word ENTRY of the descriptor.
     pub entry: Signal<In, Bits<32>>,
-    /// Its word ARG0.
+    /// Word ARG0 of the descriptor.
     pub argument_0: Signal<In, Bits<32>>,
-    /// Its word ARG1.
+    /// Word ARG1 of the descriptor.
     pub argument_1: Signal<In, Bits<32>>,
-    /// Its word SHAPE.
+    /// Word SHAPE of the descriptor.
     pub shape: Signal<In, Bits<32>>,
-    /// Its word 4.
+    /// Word 4 of the descriptor.
     pub reserved: Signal<In, Bits<32>>,
-    /// Its word CORES.
+    /// Word CORES of the descriptor.
     pub cores: Signal<In, Bits<32>>,
-    /// Its word TOKEN.
+    /// Word TOKEN of the descriptor.
     pub token: Signal<In, Bits<32>>,
     /// To warp issue.
     pub warp: Flipped<SpawnedWarp>,
     /// A warp is taken in this cycle; `warp.job` is its job.
     pub warp_taken: Signal<Out, Bit>,
-    /// It is the first of its job.
+    /// The warp is the first one of its job.
     pub warp_first: Signal<Out, Bit>,
-    /// It is the last of its job.
+    /// The warp is the last one of its job.
     pub warp_last: Signal<Out, Bit>,
     /// A descriptor is checked in this cycle; `warp.job` is its slot.
     pub checked_valid: Signal<Out, Bit>,

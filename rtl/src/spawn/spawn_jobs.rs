@@ -18,7 +18,7 @@ use hermes_hdl::prelude::*;
 pub struct SpawnJobs {
     /// A job is triggered; only in a free slot.
     pub trigger_valid: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the job.
     pub trigger_slot: Signal<In, Bits<4>>,
     /// From the issue: a descriptor is checked.
     pub checked_valid: Signal<In, Bit>,
@@ -26,9 +26,9 @@ pub struct SpawnJobs {
     pub checked_code: Signal<In, Bits<3>>,
     /// A warp is taken by warp issue.
     pub warp_taken: Signal<In, Bit>,
-    /// It is the first of its job.
+    /// The warp is the first one of its job.
     pub warp_first: Signal<In, Bit>,
-    /// It is the last of its job.
+    /// The warp is the last one of its job.
     pub warp_last: Signal<In, Bit>,
     /// Slot of the job that is checked, or whose warp is taken.
     pub issue_slot: Signal<In, Bits<4>>,
@@ -38,7 +38,7 @@ pub struct SpawnJobs {
     pub ended: Signal<Out, Bits<16>>,
     /// The completion writer takes the job of `end_slot`.
     pub end_taken: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the job that is taken.
     pub end_slot: Signal<In, Bits<4>>,
     /// Why its descriptor was rejected.
     pub end_code: Signal<Out, Bits<3>>,
@@ -46,7 +46,7 @@ pub struct SpawnJobs {
     pub end_faulted: Signal<Out, Bit>,
     /// A slot becomes free: its completion is visible.
     pub freed_valid: Signal<In, Bit>,
-    /// The slot.
+    /// Slot that becomes free.
     pub freed_slot: Signal<In, Bits<4>>,
     /// Slots that are busy.
     pub busy: Signal<Out, Bits<16>>,

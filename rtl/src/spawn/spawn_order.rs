@@ -13,13 +13,13 @@ use hermes_hdl::prelude::*;
 pub struct SpawnOrder {
     /// A job is triggered.
     pub push: Signal<In, Bit>,
-    /// Its slot.
+    /// Slot of the job.
     pub push_slot: Signal<In, Bits<4>>,
     /// A job waits, or is triggered in this cycle.
     pub valid: Signal<Out, Bit>,
     /// Slot of the oldest.
     pub slot: Signal<Out, Bits<4>>,
-    /// It is taken at this edge.
+    /// The oldest job is taken at this edge.
     pub take: Signal<In, Bit>,
     slots: RamAsync<Bits<4>, 4>,
     head: Register<Bits<5>>,

@@ -17,11 +17,11 @@ pub struct SpawnPage {
     pub clock: Signal<In, Clock>,
     /// A word is written.
     pub write_valid: Signal<In, Bit>,
-    /// Its descriptor.
+    /// Descriptor of the word.
     pub write_slot: Signal<In, Bits<4>>,
     /// The word of the descriptor.
     pub write_word: Signal<In, Bits<3>>,
-    /// Its value.
+    /// Value of the word.
     pub write_data: Signal<In, Bits<32>>,
     /// From the issue: the descriptor to read.
     pub read_slot: Signal<In, Bits<4>>,
@@ -41,9 +41,9 @@ pub struct SpawnPage {
     pub token: Signal<Out, Bits<32>>,
     /// From the completion writer: the descriptor of the job that ended.
     pub end_slot: Signal<In, Bits<4>>,
-    /// Its word 6, COMPLETION: address of the completion word.
+    /// Word 6 of the ended job, COMPLETION: address of the completion word.
     pub end_completion: Signal<Out, Bits<32>>,
-    /// Its word 7, TOKEN.
+    /// Word 7 of the ended job, TOKEN.
     pub end_token: Signal<Out, Bits<32>>,
     #[count(8)]
     words: Vec<RamAsync<Bits<32>, 4>>,

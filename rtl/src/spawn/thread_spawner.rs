@@ -33,7 +33,7 @@ pub struct ThreadSpawner {
     pub warp: Flipped<SpawnedWarp>,
     /// From warp issue: the warp that starts is one of spawned threads.
     pub begins: Signal<In, Bit>,
-    /// From warp issue: its job.
+    /// From warp issue: job of the warp.
     pub begins_job: Signal<In, JobSlot>,
     /// To the cores: what the warp that starts is.
     pub start: Flipped<JobStart>,
@@ -43,7 +43,7 @@ pub struct ThreadSpawner {
     pub finish: SpawnedFinish,
     /// To the L2: the completion words.
     pub write: LineWrite,
-    /// From the command processor: its stores (only with a command processor, as the next).
+    /// From the command processor: stores (only with a command processor, as the next).
     #[there(options.captures())]
     pub store: Part<StoreTap>,
     /// From the command processor: SIGNAL.RANGE.
@@ -56,11 +56,11 @@ pub struct ThreadSpawner {
     pub busy: Signal<Out, Bits<16>>,
     /// A job is triggered.
     pub trace_trigger_valid: Signal<Out, Bit>,
-    /// Its slot.
+    /// Slot of the job that is triggered.
     pub trace_trigger_slot: Signal<Out, Bits<4>>,
     /// A job is complete: its slot is free again.
     pub trace_complete_valid: Signal<Out, Bit>,
-    /// Its slot.
+    /// Slot of the job that is complete.
     pub trace_complete_slot: Signal<Out, Bits<4>>,
     #[init(Part::when(options.captures(), || SpawnCapture::new(options.spawn_slots)))]
     capture: Part<SpawnCapture>,

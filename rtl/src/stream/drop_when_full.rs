@@ -26,13 +26,13 @@ pub struct DropWhenFull {
     // Beats of frames
     /// A beat is offered.
     pub rx_valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// The beat is taken at this edge.
     pub rx_ready: Signal<Out, Bit>,
-    /// It is the last one of its frame.
+    /// The beat is the last one of its frame.
     pub rx_last: Signal<In, Bit>,
-    /// It passes on.
+    /// The beat passes on.
     pub pass_valid: Signal<Out, Bit>,
-    /// It would be taken there at this edge.
+    /// The beat would be taken behind this unit at this edge.
     pub pass_ready: Signal<In, Bit>,
 
     // Slots

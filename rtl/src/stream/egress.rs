@@ -23,7 +23,7 @@ pub struct Egress {
     // From the registers and the control path
     /// Frames are sent.
     pub enable: Signal<In, Bit>,
-    /// Where packets and verdicts stand in memory.
+    /// From the registers.
     pub ring: PacketRing,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
@@ -42,7 +42,7 @@ pub struct Egress {
     pub idle: Signal<Out, Bit>,
 
     // Counters since reset, modulo 2^32
-    /// What left.
+    /// To the registers.
     pub counters: EgressCounters,
 
     verdicts: VerdictReader,

@@ -21,7 +21,7 @@ pub struct FrameSender {
 
     /// A frame is complete with the beat that is offered from the next cycle on.
     pub sent: Signal<Out, Bit>,
-    /// Its bytes.
+    /// Bytes of the frame.
     pub sent_bytes: Signal<Out, Bits<17>>,
     /// Nothing is inside.
     pub idle: Signal<Out, Bit>,

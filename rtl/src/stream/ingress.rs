@@ -31,16 +31,16 @@ pub struct Ingress {
     pub enable: Signal<In, Bit>,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// Where packets stand in memory.
+    /// From the registers.
     pub ring: RingPlaces,
 
     /// Frames that find no slot are dropped. Only of an ingress that drops, as the next.
     #[there(drops)]
     pub drop: Part<Signal<In, Bit>>,
-    /// One was: the cycle after the one in which its last beat was taken.
+    /// A frame was dropped: the cycle after the one in which its last beat was taken.
     #[there(drops)]
     pub drop_ended: Part<Signal<Out, Bit>>,
-    /// So many were since reset, modulo 2^32.
+    /// Frames that were dropped since reset, modulo 2^32.
     #[there(drops)]
     pub dropped_full: Part<Signal<Out, Bits<32>>>,
 
@@ -69,7 +69,7 @@ pub struct Ingress {
     pub busy: Signal<Out, Bit>,
 
     // Counters since reset, modulo 2^32
-    /// What entered.
+    /// To the registers.
     pub counters: IngressCounters,
 
     /// To the load counters (only with them): slots of packets that entered, or that the host

@@ -46,7 +46,7 @@ pub struct LineBuilder {
     pub slot_bytes_log2: Signal<In, Bits<5>>,
     /// Line address of the slot of the frame in progress, or of the next one if there is none.
     pub slot_line: Signal<In, LineAddress>,
-    /// That slot is free.
+    /// The slot at `slot_line` is free.
     pub slot_free: Signal<In, Bit>,
     /// The slot that follows is free.
     pub next_slot_free: Signal<In, Bit>,
@@ -62,7 +62,7 @@ pub struct LineBuilder {
     pub done: Signal<Out, Bit>,
     /// Bytes of that frame in its slot.
     pub done_bytes: Signal<Out, Bits<17>>,
-    /// It was cut.
+    /// The frame was cut.
     pub done_cut: Signal<Out, Bit>,
     /// A malformed frame was dropped.
     pub dropped: Signal<Out, Bit>,

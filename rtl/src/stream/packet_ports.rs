@@ -26,14 +26,14 @@ pub struct PacketPorts {
     /// Frames that find no slot: only of ports that can drop them.
     #[there(drops)]
     pub drops: Part<PortDrops>,
-    /// One was dropped: the cycle after the one in which its last beat was taken.
+    /// A frame was dropped: the cycle after the one in which its last beat was taken.
     #[there(drops)]
     pub drop_ended: Part<Signal<Out, Bit>>,
-    /// What went through.
+    /// To the registers.
     pub counters: PortCounters,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// Where ring and verdicts stand.
+    /// From the registers.
     pub ring: PacketRing,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,

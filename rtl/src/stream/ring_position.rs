@@ -12,7 +12,7 @@ use hermes_hdl::prelude::*;
 #[clocked("packet 0 of a ring at address 0")]
 #[derive(Clone, Default, LogicBlock)]
 pub struct RingPosition {
-    /// Where packets stand in memory.
+    /// From the registers.
     pub ring: RingPlaces,
     /// Goes to packet `index`.
     pub load: Signal<In, Bit>,

@@ -22,7 +22,7 @@ use hermes_hdl::prelude::*;
 #[clocked]
 #[derive(Clone, Default, LogicBlock)]
 pub struct SlotReader {
-    /// Where packets stand in memory.
+    /// From the registers.
     pub ring: RingPlaces,
     /// The next packet is packet `index`.
     pub follow: Signal<In, Bit>,
@@ -34,7 +34,7 @@ pub struct SlotReader {
 
     /// To memory: line 0 of slots, with tags 32 to 47.
     pub head: LineRead,
-    /// To memory: their other lines, with tags 0 to 31.
+    /// To memory: the other lines of slots, with tags 0 to 31.
     pub body: LineRead,
 
     /// To the frame sender: the next line.

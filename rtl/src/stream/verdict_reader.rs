@@ -25,7 +25,7 @@ pub struct VerdictReader {
     pub follow: Signal<In, Bit>,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
-    /// Where verdicts stand in memory.
+    /// From the registers.
     pub ring: VerdictPlaces,
 
     /// To memory: lines of verdicts, with tags 48 to 51; a request may be withdrawn.
