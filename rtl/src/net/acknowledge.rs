@@ -57,9 +57,9 @@ pub struct Acknowledge {
     pub got_valid: Signal<Out, Bit>,
     /// The response is noted at this edge.
     pub got_ready: Signal<In, Bit>,
-    /// Its queue pair.
+    /// Queue pair of the response.
     pub got_pair: Signal<Out, Bits<4>>,
-    /// Its packet sequence number.
+    /// Packet sequence number of the response.
     pub got_sequence: Signal<Out, Bits<24>>,
     /// A READ is refused.
     pub refuse_valid: Signal<In, Bit>,
@@ -73,7 +73,7 @@ pub struct Acknowledge {
     pub row_free: Signal<In, Bit>,
     /// The row is looked at.
     pub sends: Signal<Out, Bit>,
-    /// Its number.
+    /// Number of the row.
     pub send_pair: Signal<Out, Bits<4>>,
     /// The row.
     pub send: Signal<In, SendPair>,
@@ -81,7 +81,7 @@ pub struct Acknowledge {
     pub head_valid: Signal<Out, Bit>,
     /// The answer is taken at this edge.
     pub head_taken: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the answer.
     pub head: Signal<Out, FrameHead>,
     /// Queue pairs of which a mark or an answer waits.
     pub held: Signal<Out, Bits<16>>,

@@ -18,11 +18,11 @@ const ATOMIC_BYTES: u64 = 8;
 /// | 4 FETCH_ADD, 5 COMPARE_SWAP | 8 at a multiple of 8: words 4 and 5 are added or put there, words 6 and 7 compared; the result is what was there |
 #[derive(Clone, LogicBlock)]
 pub struct CommandCheck {
-    /// The command.
+    /// Command that is checked.
     pub command: Signal<In, PostedCommand>,
-    /// Its queue pair.
+    /// Queue pair of the command.
     pub pair: Signal<In, SendPair>,
-    /// Its region.
+    /// Region of the command's local bytes.
     pub region: Signal<In, Region>,
     /// Code of the error, as in [`code`]; 0: there is none.
     pub code: Signal<Out, Bits<8>>,

@@ -19,7 +19,7 @@ pub struct NetCounters {
     pub not_ready: Signal<In, Bit>,
     /// The counter that is shown.
     pub select: Signal<In, Bits<5>>,
-    /// Its value in the cycle before.
+    /// Value of the counter in the cycle before.
     pub value: Signal<Out, Bits<32>>,
     #[count(counter::EVENTS)]
     counts: Vec<Register<Bits<32>>>,

@@ -35,7 +35,7 @@ const CAPACITY: u64 = 511;
 pub struct FrameBuffer {
     /// A beat is offered, and taken.
     pub rx_tvalid: Signal<In, Bit>,
-    /// Its bytes, the first in bits 7:0.
+    /// Bytes of the beat, the first in bits 7:0.
     pub rx_tdata: Signal<In, Bits<512>>,
     /// Bytes of the beat that count, the first in bit 0.
     pub rx_tkeep: Signal<In, Bits<64>>,

@@ -24,7 +24,7 @@ pub struct FrameBuilder {
     pub head_valid: Signal<In, Bit>,
     /// The headers are taken at this edge.
     pub head_ready: Signal<Out, Bit>,
-    /// Its headers.
+    /// Headers of the frame.
     pub head: Signal<In, FrameHead>,
     /// The next line of its payload is here.
     pub line_valid: Signal<In, Bit>,
@@ -39,7 +39,7 @@ pub struct FrameBuilder {
     pub tx_tvalid: Signal<Out, Bit>,
     /// The beat is taken at this edge.
     pub tx_tready: Signal<In, Bit>,
-    /// Its bytes, the first in bits 7:0.
+    /// Bytes of the beat, the first in bits 7:0.
     pub tx_tdata: Signal<Out, Bits<512>>,
     /// Bytes of the beat that count, the first in bit 0.
     pub tx_tkeep: Signal<Out, Bits<64>>,

@@ -15,13 +15,13 @@ pub struct FrameQueue {
     pub push_valid: Signal<In, Bit>,
     /// There is room.
     pub push_ready: Signal<Out, Bit>,
-    /// Its headers.
+    /// Headers of the frame.
     pub push: Signal<In, FrameHead>,
     /// The oldest is shown.
     pub pop_valid: Signal<Out, Bit>,
     /// The headers are taken at this edge.
     pub pop_ready: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the oldest frame.
     pub pop: Signal<Out, FrameHead>,
     order: QueuePointers<1>,
     heads: RamAsync<FrameHead, 1>,

@@ -28,17 +28,17 @@ pub struct FrameTurns {
     pub request_ready: Signal<Out, Bit>,
     /// A command's packet is offered.
     pub request_valid: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the command's packet.
     pub request: Signal<In, FrameHead>,
     /// A response is offered.
     pub response_valid: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the response.
     pub response: Signal<In, FrameHead>,
     /// The response is taken at this edge.
     pub response_taken: Signal<Out, Bit>,
     /// An answer is offered.
     pub answer_valid: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the answer.
     pub answer: Signal<In, FrameHead>,
     /// The answer is taken at this edge.
     pub answer_taken: Signal<Out, Bit>,
@@ -48,7 +48,7 @@ pub struct FrameTurns {
     pub head_valid: Signal<Out, Bit>,
     /// The frame is taken at this edge.
     pub head_ready: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the frame.
     pub head: Signal<Out, FrameHead>,
     last: Register<Bits<2>>,
 }

@@ -76,7 +76,7 @@ pub struct PayloadReader {
     pub fault_valid: Signal<Out, Bit>,
     /// The fault is noted at this edge.
     pub fault_ready: Signal<In, Bit>,
-    /// Its packet.
+    /// Packet whose payload could not be read.
     pub fault: Signal<Out, PayloadFault>,
     /// The message sequence number of its response.
     pub fault_message: Signal<Out, Bits<24>>,

@@ -150,7 +150,7 @@ pub struct QueuePairs {
     pub closes: Signal<In, Bit>,
     /// Queue pair that takes nothing any more.
     pub closes_pair: Signal<In, Bits<4>>,
-    /// Its NAK was sent.
+    /// The last NAK of a queue pair was sent.
     pub closed: Signal<In, Bit>,
     /// Queue pair whose last NAK was sent.
     pub closed_pair: Signal<In, Bits<4>>,

@@ -103,7 +103,7 @@ pub struct Receiver {
     pub answer: Signal<Out, PeerAnswer>,
     /// The response that was given last is judged.
     pub judged: Signal<In, Bit>,
-    /// Its payload is to be written.
+    /// The payload of that response is to be written.
     pub lands: Signal<In, Bit>,
     /// Address of the first byte of that payload in memory.
     pub land_address: Signal<In, Bits<32>>,

@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 /// may be used behind the last address, also if the region says that it has some there.
 #[derive(Clone, Default, LogicBlock)]
 pub struct RegionCheck {
-    /// The region.
+    /// Region that is checked.
     pub region: Signal<In, Region>,
     /// The domain of who asks.
     pub domain: Signal<In, Bits<4>>,

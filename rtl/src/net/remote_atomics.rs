@@ -79,11 +79,11 @@ pub struct RemoteAtomics {
     pub write_valid: Signal<Out, Bit>,
     /// The operation is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
-    /// Its line.
+    /// Line address of the operation.
     pub write_line: Signal<Out, LineAddress>,
-    /// Its operands, as the L2 takes them.
+    /// Operands of the operation, as the L2 takes them.
     pub write_data: Signal<Out, Bits<512>>,
-    /// Its bytes.
+    /// Bytes of the operation.
     pub write_strobe: Signal<Out, Bits<64>>,
     /// The operation was performed.
     pub written: Signal<In, Bit>,

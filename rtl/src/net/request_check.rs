@@ -31,7 +31,7 @@ pub struct MessageRow {
 pub struct RequestCheck {
     /// The packet.
     pub frame: Signal<In, CheckedFrame>,
-    /// Its queue pair.
+    /// Queue pair of the packet.
     pub pair: Signal<In, ReceivePair>,
     /// A message of it has begun.
     pub inside: Signal<In, Bit>,
@@ -41,7 +41,7 @@ pub struct RequestCheck {
     pub repeated: Signal<In, Bit>,
     /// Number of the region of its key.
     pub region_index: Signal<Out, Bits<4>>,
-    /// The region.
+    /// The region of `region_index`.
     pub region: Signal<In, Region>,
     /// The packet is of a WRITE.
     pub is_write: Signal<Out, Bit>,

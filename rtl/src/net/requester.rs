@@ -92,9 +92,9 @@ pub struct Requester {
     pub completed_code: Signal<Out, Bits<8>>,
     /// Owner of the command.
     pub completed_owner: Signal<Out, Bits<10>>,
-    /// Its context.
+    /// Context of the command.
     pub completed_context: Signal<Out, Bits<2>>,
-    /// Its index.
+    /// Index of the command.
     pub completed_index: Signal<Out, Bits<16>>,
     /// The command has a value.
     pub completed_result: Signal<Out, Bit>,
@@ -109,17 +109,17 @@ pub struct Requester {
     pub answer: Signal<In, PeerAnswer>,
     /// The response that was taken last is judged.
     pub judged: Signal<Out, Bit>,
-    /// Its payload goes to memory.
+    /// The payload of that response goes to memory.
     pub lands: Signal<Out, Bit>,
-    /// Its first byte goes there.
+    /// Address of the first byte of that payload in memory.
     pub land_address: Signal<Out, Bits<32>>,
     /// The payload of a response is in memory.
     pub got_valid: Signal<In, Bit>,
     /// The response is noted at this edge.
     pub got_ready: Signal<Out, Bit>,
-    /// Its queue pair.
+    /// Queue pair of the response.
     pub got_pair: Signal<In, Bits<4>>,
-    /// Its packet sequence number.
+    /// Packet sequence number of the response.
     pub got_sequence: Signal<In, Bits<24>>,
 
     /// A queue pair goes up.
@@ -139,14 +139,14 @@ pub struct Requester {
 
     /// The row is looked at.
     pub sends: Signal<Out, Bit>,
-    /// Its number.
+    /// Number of the row.
     pub send_pair: Signal<Out, Bits<4>>,
     /// The row.
     pub send: Signal<In, SendPair>,
 
     /// The region that is looked at.
     pub looks: Signal<Out, Bit>,
-    /// Its number.
+    /// Number of the region.
     pub region_index: Signal<Out, Bits<4>>,
     /// The region of `region_index`.
     pub region: Signal<In, Region>,
@@ -163,7 +163,7 @@ pub struct Requester {
     pub head_valid: Signal<Out, Bit>,
     /// A packet waits to be sent.
     pub wants: Signal<Out, Bit>,
-    /// Its headers.
+    /// Headers of the frame.
     pub head: Signal<Out, FrameHead>,
     /// The frame has a payload.
     pub source_valid: Signal<Out, Bit>,
@@ -173,7 +173,7 @@ pub struct Requester {
     pub fault_valid: Signal<In, Bit>,
     /// The fault is noted at this edge.
     pub fault_ready: Signal<Out, Bit>,
-    /// Its packet.
+    /// Packet whose payload could not be read.
     pub fault: Signal<In, PayloadFault>,
     /// Queue pairs of which payloads are being read or written.
     pub moving: Signal<In, Bits<16>>,

@@ -94,7 +94,7 @@ pub struct Responder {
     pub row_free: Signal<In, Bit>,
     /// The row is looked at.
     pub sends: Signal<Out, Bit>,
-    /// Its number.
+    /// Number of the row.
     pub send_pair: Signal<Out, Bits<4>>,
     /// The row.
     pub send: Signal<In, SendPair>,
@@ -102,7 +102,7 @@ pub struct Responder {
     pub region_free: Signal<In, Bit>,
     /// The region is looked at.
     pub looks: Signal<Out, Bit>,
-    /// Its number.
+    /// Number of the region.
     pub region_index: Signal<Out, Bits<4>>,
     /// The region of `region_index`.
     pub region: Signal<In, Region>,
@@ -110,7 +110,7 @@ pub struct Responder {
     pub head_valid: Signal<Out, Bit>,
     /// The response is taken at this edge.
     pub head_taken: Signal<In, Bit>,
-    /// Its headers.
+    /// Headers of the response.
     pub head: Signal<Out, FrameHead>,
     /// The response has a payload.
     pub source_valid: Signal<Out, Bit>,
@@ -120,7 +120,7 @@ pub struct Responder {
     pub fault_valid: Signal<In, Bit>,
     /// The fault is noted at this edge.
     pub fault_ready: Signal<Out, Bit>,
-    /// Its packet.
+    /// Packet whose payload could not be read.
     pub fault: Signal<In, PayloadFault>,
     /// The message sequence number of its response.
     pub fault_message: Signal<In, Bits<24>>,

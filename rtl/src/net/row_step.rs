@@ -41,7 +41,7 @@ pub struct RowStep {
     pub opens: Signal<In, Bit>,
     /// A command is added, at the end.
     pub takes: Signal<In, Bit>,
-    /// Its place.
+    /// Place of the command that is added.
     pub free: Signal<In, Bits<12>>,
     /// The packet is sent.
     pub sent: Signal<In, Bit>,
@@ -63,7 +63,7 @@ pub struct RowStep {
     pub lands: Signal<In, Bit>,
     /// A response is in memory.
     pub gets: Signal<In, Bit>,
-    /// Its packet.
+    /// Packet of the response.
     pub arrived: Signal<In, Bits<24>>,
     /// The timer expired.
     pub repeats: Signal<In, Bit>,

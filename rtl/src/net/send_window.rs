@@ -64,9 +64,9 @@ pub struct SendWindow {
     pub pair: Signal<In, Bits<4>>,
     /// Logarithm of the bytes of its MTU, with `opens` and `loses`: 8 to 12.
     pub mtu: Signal<In, Bits<4>>,
-    /// Its oldest packet without an answer.
+    /// Oldest packet of the queue pair without an answer.
     pub oldest: Signal<In, Bits<24>>,
-    /// Its next packet.
+    /// Next packet of the queue pair.
     pub upcoming: Signal<In, Bits<24>>,
     /// Behind the highest that was ever sent.
     pub top: Signal<In, Bits<24>>,
@@ -74,7 +74,7 @@ pub struct SendWindow {
     pub opens: Signal<In, Bit>,
     /// A packet is sent.
     pub sent: Signal<In, Bit>,
-    /// Its number.
+    /// Number of the packet.
     pub number: Signal<In, Bits<24>>,
     /// The packet was not sent before.
     pub fresh: Signal<In, Bit>,

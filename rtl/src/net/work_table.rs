@@ -56,7 +56,7 @@ pub struct WorkTable {
     pub first_found: Signal<Out, Bits<24>>,
     /// The command behind it.
     pub next_place: Signal<Out, Bits<12>>,
-    /// Its result is kept.
+    /// The result of a command is kept.
     pub keep: Signal<In, Bit>,
     /// The result.
     pub kept: Signal<In, Bits<64>>,

@@ -68,13 +68,13 @@ pub struct CommandQueues {
     pub read_valid: Signal<Out, Bit>,
     /// The read is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the read.
     pub read_line: Signal<Out, LineAddress>,
-    /// Its buffer.
+    /// Buffer for the line.
     pub read_buffer: Signal<Out, Bits<4>>,
     /// A line is here.
     pub response_valid: Signal<In, Bit>,
-    /// Its buffer.
+    /// Buffer of the line.
     pub response_buffer: Signal<In, Bits<4>>,
     /// The line.
     pub response_data: Signal<In, Bits<512>>,
@@ -84,7 +84,7 @@ pub struct CommandQueues {
     pub write_valid: Signal<Out, Bit>,
     /// The write is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
-    /// Its line address.
+    /// Line address of the control line.
     pub write_line: Signal<Out, LineAddress>,
     /// The control line.
     pub write_data: Signal<Out, Bits<512>>,

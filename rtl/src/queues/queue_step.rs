@@ -24,13 +24,13 @@ const VALUE_CONTEXT: u64 = 3;
 pub struct QueueStep {
     /// The queue.
     pub row: Signal<In, QueueRow>,
-    /// The event.
+    /// Event of the queue.
     pub current_event: Signal<In, QueueEvent>,
     /// The queue behind it.
     pub changed: Signal<Out, QueueRow>,
     /// The queue may have a command that is to be fetched.
     pub looks: Signal<Out, Bit>,
-    /// Its control line changes.
+    /// The control line of the queue changes.
     pub line: Signal<Out, Bit>,
     /// ARRIVE: the command is given to the harts.
     pub stages: Signal<Out, Bit>,

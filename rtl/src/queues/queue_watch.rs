@@ -37,7 +37,7 @@ pub struct QueueWatch {
     pub event_valid: Signal<Out, Bit>,
     /// The event passes at this edge.
     pub event_ready: Signal<In, Bit>,
-    /// Its queue.
+    /// Queue of the event.
     pub event_queue: Signal<Out, Bits<8>>,
     /// A copy is read.
     pub look: Signal<In, Bit>,

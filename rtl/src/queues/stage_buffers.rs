@@ -29,7 +29,7 @@ pub struct StageBuffers {
     pub event: Signal<In, QueueEvent>,
     /// The event is taken at this edge.
     pub event_ready: Signal<Out, Bit>,
-    /// The hart.
+    /// Hart of the access.
     pub hart: Signal<In, Bits<3>>,
     /// A word of its buffer.
     pub place: Signal<In, Bits<4>>,
@@ -39,7 +39,7 @@ pub struct StageBuffers {
     pub data: Signal<In, Bits<32>>,
     /// No word is written in this cycle.
     pub stall: Signal<Out, Bit>,
-    /// The word.
+    /// Word `place` of the hart's buffer.
     pub word: Signal<Out, Bits<32>>,
     /// Words 0 to 7 of the buffer, word 0 in bits 31:0.
     pub words: Signal<Out, Bits<256>>,
