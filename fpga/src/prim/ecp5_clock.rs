@@ -53,7 +53,7 @@ pub struct Ecp5Clock {
     pub button: Signal<In, Bit>,
     /// Clock of the array.
     pub clock_out: Signal<Out, Clock>,
-    /// Its synchronous reset, active high.
+    /// Synchronous reset of the clock, active high.
     pub reset_out: Signal<Out, Bit>,
     #[init(pll)]
     _pll: Ecp5Pll,

@@ -77,10 +77,12 @@ pub fn clocked(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[registers(Name)]` at the struct makes a unit `Name` of registers for all of its signals,
 ///   with `enable`, `d` and `q`: what moves from a stage to the next is one value, and not a
 ///   register for each of its parts.
+/// - `#[separate]` at the struct: each element of a `Vec` of the group has ports of its own,
+///   `m_axi_0_awid`, `m_axi_1_awid`, ..., as the masters of a bus that tools connect one by one.
 /// - `#[held]` at the struct: each `..valid` stays until the `..ready` of the same begin, and so
 ///   do the ports of this begin that have its direction. `#[held(valid, ready, payload, ..)]`
 ///   names the ports, where some may change. `emit` notes it for every unit with the group.
-#[proc_macro_derive(Ports, attributes(init, count, there, part_of, registers, held))]
+#[proc_macro_derive(Ports, attributes(init, count, there, part_of, registers, held, separate))]
 pub fn ports(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()

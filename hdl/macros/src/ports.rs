@@ -129,6 +129,8 @@ fn implement(
     let with_random_values = with_random_values(&input.generics);
     let (random_generics, ..) = with_random_values.split_for_impl();
     let text = doc(&input.attrs);
+    let is_separate = input.attrs.iter().any(|a| a.path().is_ident("separate"));
+    let separate = is_separate.then(|| quote!(description.separate();));
     let fields: Vec<_> = ports.iter().map(|p| p.ident).collect();
     let names: Vec<_> = fields.iter().map(ToString::to_string).collect();
     let all_names = names.join(" ");
@@ -163,6 +165,7 @@ fn implement(
                 unit_info::Description::timing(|description| {
                     description.unit(std::any::type_name::<Self>(), #text, fields);
                     #promises
+                    #separate
                 })
             }
         }

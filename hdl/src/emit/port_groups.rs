@@ -33,7 +33,8 @@ impl<G: PortGroup> PortGroup for Vec<G> {
 ///
 /// A `Vec` of groups becomes one port for each signal, as a `Vec` of signals does: the elements of
 /// `start: Vec<WarpStart>` are named `start$0$valid`, `start$1$valid`, ..., and their port
-/// `start$valid`.
+/// `start$valid`. The elements of a `Vec` of groups with `#[separate]` keep their ports:
+/// `m_axi$0$awid`, `m_axi$1$awid`, ...
 #[derive(Debug, Default)]
 pub struct GroupNames {
     namespace: Vec<String>,
@@ -46,7 +47,8 @@ impl GroupNames {
     pub fn start(&mut self, name: &str, node: &dyn Block) {
         if let (base, Some(_)) = split_element(name) {
             let vector = self.qualified(base);
-            if !self.vectors.contains(&vector) && Description::from_timing(&node.timing()).is_some() {
+            let is_one_port = || Description::from_timing(&node.timing()).is_some_and(|d| !d.separate);
+            if !self.vectors.contains(&vector) && is_one_port() {
                 self.vectors.insert(vector);
             }
         }

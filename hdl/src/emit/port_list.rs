@@ -97,10 +97,13 @@ pub fn field_doc(description: Option<&Description>, path: &str) -> String {
 /// The comment above the ports of a group: that of the field, then that of the group.
 pub fn group_doc(description: &Description, path: &str) -> Option<String> {
     let (group, _) = path.rsplit_once('.')?;
-    let of = |list: &[(String, String)]| {
+    // The comment of a `Vec` of groups is that of each of its elements.
+    let element = group.strip_suffix(']').and_then(|element| element.rsplit_once('['));
+    let field = element.map_or(group, |(vector, _)| vector);
+    let of = |list: &[(String, String)], group: &str| {
         list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| first_sentence(doc))
     };
     let sentences: Vec<String> =
-        [of(&description.fields), of(&description.groups)].into_iter().flatten().collect();
+        [of(&description.fields, field), of(&description.groups, group)].into_iter().flatten().collect();
     (!sentences.is_empty()).then(|| sentences.join(". "))
 }

@@ -448,6 +448,66 @@ fn a_groups_comments_stand_above_and_beside_its_ports() {
     assert!(text.contains(ports), "{text}");
 }
 
+/// An order of a bus.
+#[derive(Ports)]
+#[separate]
+pub struct BusOrder {
+    /// An order is offered.
+    pub valid: Signal<In, Bit>,
+    /// Distance to go.
+    pub step: Signal<In, Bits<4>>,
+    /// The order is taken.
+    pub ready: Signal<Out, Bit>,
+}
+
+/// Takes the orders whose step is odd.
+#[derive(LogicBlock, Default)]
+pub struct BusEnd {
+    pub bus: BusOrder,
+}
+
+impl Logic for BusEnd {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.bus.ready.next = self.bus.valid.val() && self.bus.step.val().get_bit(0);
+    }
+}
+
+/// Buses side by side, each with ports of its own.
+#[derive(LogicBlock)]
+pub struct Buses {
+    /// To the ends.
+    #[count(2)]
+    pub bus: Vec<BusOrder>,
+    #[count(2)]
+    end: Vec<BusEnd>,
+}
+
+impl Logic for Buses {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            connect!(self.bus[i], self.end[i].bus);
+        }
+    }
+}
+
+#[test]
+fn elements_of_a_separate_group_have_ports_of_their_own() {
+    let text = super::emit(&Buses::default(), "buses").unwrap().verilog();
+    let ports = "\
+    // To the ends. An order of a bus:
+    input  wire       bus_0_valid,  // An order is offered
+    input  wire [3:0] bus_0_step,   // Distance to go
+    output wire       bus_0_ready,  // The order is taken
+    input  wire       bus_1_valid,  // An order is offered
+    input  wire [3:0] bus_1_step,   // Distance to go
+    output wire       bus_1_ready   // The order is taken
+";
+    assert!(text.contains(ports), "{text}");
+    check(Buses::default());
+}
+
 #[test]
 fn inputs_of_groups_are_random_and_outputs_are_not() {
     let mut groups = Groups::default();

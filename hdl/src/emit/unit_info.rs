@@ -53,6 +53,8 @@ pub struct Description {
     pub never: Vec<Vec<String>>,
     /// Names of the parts that may be absent and are there.
     pub parts: Vec<String>,
+    /// A group of ports whose elements in a `Vec` have ports of their own.
+    pub separate: bool,
 }
 
 impl Description {
@@ -102,6 +104,11 @@ impl Description {
         self.parts.extend(is_there.then(|| name.to_string()));
     }
 
+    /// Notes that the elements of a `Vec` of this group have ports of their own.
+    pub fn separate(&mut self) {
+        self.separate = true;
+    }
+
     /// Adds the comments of the port group at `path` and of its ports, and what it promises.
     pub fn add_group(&mut self, path: &str, group: Self) {
         if self.groups.iter().all(|(known, _)| known != path) {
@@ -130,6 +137,8 @@ impl Description {
         outputs.extend(self.never.iter().map(|names| names.join(" ")));
         outputs.push(String::new());
         outputs.extend(self.parts);
+        outputs.push(String::new());
+        outputs.extend(self.separate.then(|| "separate".to_string()));
         vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
     }
 
@@ -144,7 +153,7 @@ impl Description {
         let mut parts = info.outputs.split(String::is_empty);
         let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
         let (held, one_hot) = (parts.next()?, parts.next()?);
-        let (never, there) = (parts.next()?, parts.next()?);
+        let (never, there, separate) = (parts.next()?, parts.next()?, parts.next()?);
         let words = |text: &String| text.split(' ').map(str::to_string).collect();
         Some(Self {
             type_name: info.clock.clone(),
@@ -158,6 +167,7 @@ impl Description {
             one_hot: one_hot.to_vec(),
             never: never.iter().map(words).collect(),
             parts: there.to_vec(),
+            separate: !separate.is_empty(),
         })
     }
 }

@@ -19,7 +19,7 @@ pub struct LineRegister {
     pub write_strobe: Signal<In, Bits<64>>,
     /// The bytes, in place.
     pub write_data: Signal<In, Bits<512>>,
-    /// The line.
+    /// The bytes that the register holds.
     pub line: Signal<Out, Bits<512>>,
 }
 
