@@ -82,7 +82,7 @@ pub struct HermesTop<const LANES: usize> {
     /// first one: only with a thread spawner, as the next.
     #[there(spawns)]
     pub trace_issue_spawned: Part<Signal<Out, Bit>>,
-    /// Slot of its job.
+    /// Slot of the job of the issued warp.
     #[there(spawns)]
     pub trace_issue_job: Part<Signal<Out, JobSlot>>,
     /// The warp that finished is one of spawned threads.
@@ -91,13 +91,13 @@ pub struct HermesTop<const LANES: usize> {
     /// A job was triggered.
     #[there(spawns)]
     pub trace_spawn_trigger_valid: Part<Signal<Out, Bit>>,
-    /// Its slot.
+    /// Slot of the job that was triggered.
     #[there(spawns)]
     pub trace_spawn_trigger_slot: Part<Signal<Out, Bits<4>>>,
     /// A job is complete: its completion word is visible, and its slot is free.
     #[there(spawns)]
     pub trace_spawn_complete_valid: Part<Signal<Out, Bit>>,
-    /// Its slot.
+    /// Slot of the job that is complete.
     #[there(spawns)]
     pub trace_spawn_complete_slot: Part<Signal<Out, Bits<4>>>,
 
@@ -262,7 +262,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Memory
         for i in 0..self._channels {
-            Axi4Master::link(&mut self.m_axi[i], &mut self.memory.m_axi[i]);
+            connect!(self.m_axi[i], self.memory.m_axi[i]);
         }
 
         // Cores

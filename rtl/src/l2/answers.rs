@@ -23,7 +23,7 @@ pub struct L2Answers {
     pub data: Signal<In, Bits<512>>,
     /// Memory could not read it.
     pub error: Signal<In, Bit>,
-    /// It came from memory.
+    /// The line came from memory.
     pub missed: Signal<In, Bit>,
     /// From the bank: a write was done.
     pub push_written: Signal<In, Bit>,

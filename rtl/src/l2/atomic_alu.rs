@@ -9,11 +9,11 @@ use hermes_hdl::prelude::*;
 /// own, gives the operand. Combinational.
 #[derive(Clone, Default, LogicBlock)]
 pub struct AtomicAlu {
-    /// The operation.
+    /// Operation, as in [`funct5`].
     pub operation: Signal<In, Bits<5>>,
     /// The word in memory.
     pub old: Signal<In, Bits<32>>,
-    /// The operand.
+    /// Operand of the operation.
     pub operand: Signal<In, Bits<32>>,
     /// The word to write.
     pub result: Signal<Out, Bits<32>>,

@@ -82,18 +82,17 @@ pub struct L2Atomics {
     // Answers of reads
     /// From the bank.
     pub bank_response: Flipped<BankResponse>,
-    /// To the response crossbar: those of other reads than for atomic operations.
+    /// To the response crossbar: answers of reads that are not for atomic operations.
     pub response: BankResponse,
 
     // Answers of writes
     /// From the bank.
     pub bank_written: Flipped<BankWritten>,
-    /// To the response crossbar: those of writes and atomic operations.
+    /// To the response crossbar: answers of writes and atomic operations.
     pub written: BankWritten,
-    /// What comes with them of an atomic operation.
+    /// To the response crossbar, with the answers of atomic operations.
     pub atomic_answer: Flipped<AtomicAnswer>,
-    /// Of an atomic operation of 64 bits: the upper half of the value (only with a network
-    /// interface).
+    /// Upper half of the value of an atomic operation of 64 bits (only with a network interface).
     #[there(networks)]
     pub written_word_high: Part<Signal<Out, Bits<32>>>,
 

@@ -1,12 +1,14 @@
-//! The bundle of ports of an AXI4 master.
+//! The AXI4 master to memory.
 
 use hermes_hdl::prelude::*;
 
-/// The signals of an AXI4 master as the design has them: 8-bit IDs, 32-bit address, 512-bit data.
+/// AXI4 master (AMBA AXI protocol specification, part A): 8-bit IDs, 32-bit byte address, 512-bit
+/// data.
 ///
 /// In Verilog, element 0 of a field `m_axi: Vec<Axi4Master>` has the ports `m_axi_0_awid`,
 /// `m_axi_0_awaddr`, ...
-#[derive(Clone, Debug, Default, LogicInterface)]
+#[derive(Ports)]
+#[separate]
 pub struct Axi4Master {
     /// Write address: ID.
     pub awid: Signal<Out, Bits<8>>,
@@ -83,5 +85,3 @@ pub struct Axi4Master {
     /// Read data ready.
     pub rready: Signal<Out, Bit>,
 }
-
-interface!(Axi4Master);

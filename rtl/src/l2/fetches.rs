@@ -23,7 +23,7 @@ pub struct L2Fetches {
     pub begin: Signal<In, Bit>,
     /// The read that it is for.
     pub missed: Flipped<MissedRead>,
-    /// Where the line goes.
+    /// Place that the line goes to.
     pub place: Signal<In, Bits<16>>,
     /// The way of this place, one-hot.
     pub way: Signal<In, Bits<4>>,
@@ -35,15 +35,15 @@ pub struct L2Fetches {
 
     /// Number of a fetch to look up.
     pub fill_number: Signal<In, Bits<6>>,
-    /// It is outstanding.
+    /// The fetch is outstanding.
     pub known: Signal<Out, Bit>,
-    /// It ends.
+    /// The fetch ends.
     pub end: Signal<In, Bit>,
     /// Requester that waits for the line.
     pub fill_requester: Signal<Out, Bits<5>>,
     /// Tag of the read.
     pub fill_tag: Signal<Out, Bits<7>>,
-    /// Where the line goes.
+    /// Place that the line goes to.
     pub fill_place: Signal<Out, Bits<16>>,
     /// The way of this place, one-hot.
     pub fill_way: Signal<Out, Bits<4>>,

@@ -26,21 +26,21 @@ use hermes_hdl::prelude::*;
 #[derive(Clone, LogicBlock)]
 #[new(ways: usize, sets_log2: usize, sizes: NetworkSizes)]
 pub struct L2Lock {
-    /// Which lines are locked.
+    /// From the registers.
     pub rings: LockedRings,
 
     /// The set that the bank looks at.
     pub set: Signal<In, Bits<16>>,
     /// Next way in the round of the set.
     pub turn: Signal<In, Bits<2>>,
-    /// What is in each way of the set.
+    /// From the ways of the set.
     #[count(ways)]
     pub place: Vec<Flipped<PlaceState>>,
     /// Line address of the request.
     pub line: Signal<In, LineAddress>,
-    /// Its requester.
+    /// Requester of the request.
     pub requester: Signal<In, Bits<5>>,
-    /// It writes byte 1 of the line, which holds the phase of a command.
+    /// The request writes byte 1 of the line, which holds the phase of a command.
     pub phase: Signal<In, Bit>,
 
     /// Way, one-hot, that the following happens to.

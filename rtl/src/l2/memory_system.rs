@@ -152,7 +152,7 @@ pub struct MemorySystem {
     /// The writes of each requester.
     #[count(sizes.requesters)]
     pub write: Vec<Flipped<LineWrite>>,
-    /// What comes with the answer of an atomic operation (only with these).
+    /// With the answers of atomic operations (only with these).
     #[there(atomic)]
     #[count(sizes.requesters)]
     pub atomic_answer: Part<Vec<Flipped<AtomicAnswer>>>,
@@ -168,7 +168,7 @@ pub struct MemorySystem {
     /// Of each requester.
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
-    /// From the command processor: what each of its channels watches (only with channels).
+    /// From the command processor: range that each of its channels watches (only with channels).
     #[there(watched > 0)]
     #[count(watched)]
     pub watched: Part<Vec<WatchedRange>>,
@@ -449,7 +449,7 @@ impl Logic for MemorySystem {
                 connect!(self.bank[c + k * self._channels].write_back, self.channel[c].store[k]);
                 connect!(self.bank[c + k * self._channels].done, self.channel[c].done[k]);
             }
-            Axi4Master::link(&mut self.m_axi[c], &mut self.channel[c].m_axi);
+            connect!(self.m_axi[c], self.channel[c].m_axi);
         }
         self.bus_errors.next = errors;
         self.read_count.d.next = self.read_count.q.val() + read_events;

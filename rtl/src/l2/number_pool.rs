@@ -15,7 +15,7 @@ pub struct NumberPool {
     pub free: Signal<Out, Bit>,
     /// The lowest number that is here.
     pub number: Signal<Out, Bits<6>>,
-    /// It is taken at this edge.
+    /// The number is taken at this edge.
     pub take: Signal<In, Bit>,
     /// `released` comes back at this edge.
     pub release: Signal<In, Bit>,

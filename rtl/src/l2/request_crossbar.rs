@@ -24,7 +24,7 @@ pub struct RequestCrossbar {
     /// Accepted at this edge.
     #[count(requesters)]
     pub read_ready: Vec<Signal<Out, Bit>>,
-    /// Its line address.
+    /// Line address of the read.
     #[count(requesters)]
     pub read_line: Vec<Signal<In, LineAddress>>,
     /// Tag for the answer.
@@ -36,7 +36,7 @@ pub struct RequestCrossbar {
     /// Accepted at this edge.
     #[count(requesters)]
     pub write_ready: Vec<Signal<Out, Bit>>,
-    /// Its line address.
+    /// Line address of the write.
     #[count(requesters)]
     pub write_line: Vec<Signal<In, LineAddress>>,
     /// The line, byte 0 in bits 7:0.

@@ -27,7 +27,7 @@ pub struct Reservation {
     pub writes: Signal<In, Bit>,
     /// Another request writes a line at this edge.
     pub passing: Signal<In, Bit>,
-    /// That line.
+    /// Line that the other request writes.
     pub passing_line: Signal<In, LineAddress>,
     /// From every bank: a thread executed `lr.w` or `sc.w` there; that of this bank is ignored.
     #[count(banks)]
@@ -37,15 +37,15 @@ pub struct Reservation {
     pub ends: Vec<Flipped<ReservationEnd>>,
     /// The bank performs an operation at this edge.
     pub performed: Signal<In, Bit>,
-    /// It is taken for the operation at this edge.
+    /// The reservation is taken for the operation at this edge.
     pub take: Signal<In, Bit>,
-    /// It belongs to the thread of the operation.
+    /// The reservation belongs to the thread of the operation.
     pub owner: Signal<Out, Bit>,
-    /// It is of the line of the operation.
+    /// The reservation is of the line of the operation.
     pub here: Signal<Out, Bit>,
     /// Nobody has it.
     pub free: Signal<Out, Bit>,
-    /// Its thread gives it up at this edge, and nobody wrote the line.
+    /// The thread of the reservation gives it up at this edge, and nobody wrote the line.
     pub lapses: Signal<Out, Bit>,
     reserved: Register<Bit>,
     line: Register<LineAddress>,

@@ -25,11 +25,11 @@ pub struct ResponseCrossbar {
     /// From each bank: answers of writes.
     #[count(banks)]
     pub bank_written: Vec<Flipped<BankWritten>>,
-    /// What comes with them of an atomic operation (only with words).
+    /// From each bank, with the answers of atomic operations (only with words).
     #[there(words)]
     #[count(banks)]
     pub bank_answer: Part<Vec<AtomicAnswer>>,
-    /// Upper half of its value (only with a network interface).
+    /// Upper half of the value of an atomic operation (only with a network interface).
     #[there(wide)]
     #[count(banks)]
     pub bank_written_high: Part<Vec<Signal<In, Bits<32>>>>,
@@ -40,7 +40,7 @@ pub struct ResponseCrossbar {
     /// To each requester: the answers of its writes.
     #[count(requesters)]
     pub written: Vec<Flipped<LineWritten>>,
-    /// What comes with these of an atomic operation (only with words).
+    /// To each requester, with the answers of its atomic operations (only with words).
     #[there(words)]
     #[count(requesters)]
     pub atomic_answer: Part<Vec<Flipped<AtomicAnswer>>>,

@@ -28,7 +28,7 @@ pub struct L2Stores {
     pub line: Signal<In, LineAddress>,
     /// Bytes to write.
     pub strobe: Signal<In, Bits<64>>,
-    /// Where the line was.
+    /// Place that the line comes from.
     pub place: Signal<In, Bits<16>>,
     /// The way of this place, one-hot.
     pub way: Signal<In, Bits<4>>,
@@ -48,9 +48,9 @@ pub struct L2Stores {
 
     /// From the channel: write-backs that end.
     pub done: BankStored,
-    /// It was outstanding.
+    /// The write-back was outstanding.
     pub acknowledged: Signal<Out, Bit>,
-    /// Where the line was.
+    /// Place that the line came from.
     pub done_place: Signal<Out, Bits<16>>,
     /// The way of this place, one-hot.
     pub done_way: Signal<Out, Bits<4>>,

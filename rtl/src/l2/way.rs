@@ -26,7 +26,7 @@ pub struct L2Way {
     /// Line to look up.
     pub line: Signal<In, LineAddress>,
 
-    /// What is in the place.
+    /// To the choice of the victim.
     pub place: PlaceState,
     /// The line in the place is `line`.
     pub hit: Signal<Out, Bit>,
@@ -34,9 +34,9 @@ pub struct L2Way {
     pub fetched: Signal<Out, Bit>,
     /// All its bytes are valid.
     pub complete: Signal<Out, Bit>,
-    /// Its line address.
+    /// Line address of the line in the place.
     pub tag: Signal<Out, LineAddress>,
-    /// Its bytes that were written.
+    /// Bytes of the line that were written.
     pub dirty: Signal<Out, Bits<64>>,
     /// The line that is being written back from the place (`place.leaving`) is `line`.
     pub line_leaves: Signal<Out, Bit>,
@@ -64,17 +64,17 @@ pub struct L2Way {
 
     /// A fetch is complete.
     pub filled: Signal<In, Bit>,
-    /// Its set.
+    /// Set of the fetch.
     pub filled_set: Signal<In, Bits<16>>,
-    /// Its toggle.
+    /// Toggle of the fetch.
     pub filled_toggle: Signal<In, Bit>,
     /// The line is valid; otherwise memory could not read it, and nothing is here.
     pub filled_good: Signal<In, Bit>,
     /// A write-back is complete.
     pub acknowledged: Signal<In, Bit>,
-    /// Its set.
+    /// Set of the write-back.
     pub acknowledged_set: Signal<In, Bits<16>>,
-    /// Its toggle.
+    /// Toggle of the write-back.
     pub acknowledged_toggle: Signal<In, Bit>,
 
     #[init(RamSizedAsync::new(sets_log2))]

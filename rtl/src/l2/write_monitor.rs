@@ -22,9 +22,9 @@ use hermes_hdl::prelude::*;
 pub struct WriteMonitor {
     /// At the port of the bank: a write is accepted at this edge.
     pub write: Signal<In, Bit>,
-    /// That write.
+    /// From the bank: the write that is accepted.
     pub observed: Flipped<ObservedWrite>,
-    /// From the channels: what each watches.
+    /// From the channels: range that each watches.
     #[count(channels)]
     pub watched: Vec<WatchedRange>,
     /// To the channels: such a write was accepted a cycle ago.
