@@ -19,7 +19,7 @@ use hermes_hdl::prelude::*;
 #[clocked]
 #[derive(LogicBlock, Default)]
 pub struct LoadErrors<const LANES: usize> {
-    /// A load failed.
+    /// From the late results.
     pub error: FailedLoad<LANES>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,

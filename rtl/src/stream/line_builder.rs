@@ -52,7 +52,7 @@ pub struct LineBuilder {
     pub next_slot_free: Signal<In, Bit>,
 
     // Lines
-    /// A line is to be written.
+    /// To the write window.
     pub line: BuiltLine,
 
     // Events, one cycle each
