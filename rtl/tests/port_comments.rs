@@ -34,7 +34,8 @@ const QUESTIONS: [&str; 6] = ["what", "which", "who", "whose", "where", "how"];
 const PREFIXES: [&str; 4] = ["stage", "from", "to", "with"];
 
 /// A port of a module with its comment and that of its group; both are empty if there is none. The
-/// text does not say where a group ends: a port is in it that begins with the same word as the first.
+/// text does not say where a group ends: a port is in it that begins with the same word as the
+/// first.
 #[derive(Debug, Default, PartialEq)]
 struct Port {
     module: String,

@@ -81,7 +81,7 @@ pub struct DecodeStage {
     pub read_arithmetic: Flipped<Arithmetic>,
     /// To the lanes: what they read in stage R.
     pub read_operands: Flipped<Operands>,
-    /// From the contexts (only with a thread spawner).
+    /// From the warps of spawned threads (only with a thread spawner).
     #[there(options.spawns())]
     pub job: Part<JobStart>,
     /// Lanes that run the instruction in stage D (only with a network interface).

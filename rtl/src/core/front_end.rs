@@ -42,7 +42,7 @@ pub struct FrontEnd<const LANES: usize> {
     /// From stage R: slot of the instruction that was in stage D a cycle ago. `outcome.miss` to
     /// `outcome.replay` report what became of it, for one cycle.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// From stage R: PC of that instruction, bits 31:2.
+    /// From stage R: PC of the instruction that was in stage D a cycle ago, bits 31:2.
     pub hold_pc: Signal<In, Bits<30>>,
     /// From stage D: outcome of the instruction that was there a cycle ago.
     pub outcome: DecodeOutcome,

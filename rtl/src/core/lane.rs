@@ -61,7 +61,7 @@ pub struct Lane {
     /// high, at its depth (only with a thread spawner, as the next).
     #[there(options.spawns())]
     pub trap_page: Part<Signal<In, Bits<20>>>,
-    /// Stage W: the lane goes to the trap page.
+    /// Stage W: a lane that faults goes to `trap_page`.
     #[there(options.spawns())]
     pub trap: Part<Signal<In, Bit>>,
     /// The lane writes the long-latency result that was taken a cycle ago.

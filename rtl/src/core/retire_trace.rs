@@ -21,9 +21,9 @@ pub struct RetireTrace<const LANES: usize> {
     pub slot: Signal<In, Bits<5>>,
     /// PC of the instruction.
     pub pc: Signal<In, Bits<32>>,
-    /// Lanes that execute it.
+    /// Lanes that execute the instruction.
     pub active: Signal<In, Bits<LANES>>,
-    /// Lanes that execute it and fault.
+    /// Lanes that execute the instruction and fault.
     pub faulting: Signal<In, Bits<LANES>>,
     /// Cause of the fault.
     pub cause: Signal<In, Bits<5>>,

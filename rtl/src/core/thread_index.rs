@@ -82,7 +82,7 @@ pub struct ThreadIndex {
     pub last: Signal<Out, Bits<5>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
-    /// From the contexts (only with a thread spawner).
+    /// From the warps of spawned threads (only with a thread spawner).
     #[there(options.spawns())]
     pub start: Part<JobArguments>,
     /// Lanes that run the instruction (only with a network interface).

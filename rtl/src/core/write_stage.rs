@@ -133,7 +133,7 @@ pub struct WriteStage<const LANES: usize> {
     pub of_failed_load: Part<Signal<Out, Bit>>,
     /// An instruction retires.
     pub fire: Signal<Out, Bit>,
-    /// Lanes that execute it, faulting ones included.
+    /// Lanes that execute the instruction, faulting ones included.
     pub executed: Signal<Out, Bits<LANES>>,
     /// The instruction belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,

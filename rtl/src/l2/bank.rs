@@ -62,7 +62,7 @@ pub struct L2Bank {
     /// `clean` or `invalidate` is in progress.
     pub busy: Signal<Out, Bit>,
 
-    /// From the line lock (only with locks, as the next two).
+    /// From the registers (only with locks, as the next two).
     #[there(locks)]
     pub rings: Part<LockedRings>,
     /// In the cycle before, a write was refused the lock.

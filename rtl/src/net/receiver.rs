@@ -103,9 +103,9 @@ pub struct Receiver {
     pub answer: Signal<Out, PeerAnswer>,
     /// The response that was given last is judged.
     pub judged: Signal<In, Bit>,
-    /// The payload of that response is to be written.
+    /// The payload of the judged response is to be written.
     pub lands: Signal<In, Bit>,
-    /// Address of the first byte of that payload in memory.
+    /// Address of the first byte of the payload in memory.
     pub land_address: Signal<In, Bits<32>>,
     /// The queue pair of a response that was given, and is not dropped or its payload written yet.
     pub landing: Signal<Out, Bits<16>>,

@@ -109,9 +109,9 @@ pub struct Requester {
     pub answer: Signal<In, PeerAnswer>,
     /// The response that was taken last is judged.
     pub judged: Signal<Out, Bit>,
-    /// The payload of that response goes to memory.
+    /// The payload of the judged response goes to memory.
     pub lands: Signal<Out, Bit>,
-    /// Address of the first byte of that payload in memory.
+    /// Address of the first byte of the payload in memory.
     pub land_address: Signal<Out, Bits<32>>,
     /// The payload of a response is in memory.
     pub got_valid: Signal<In, Bit>,

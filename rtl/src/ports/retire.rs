@@ -38,9 +38,9 @@ pub struct Retire {
     pub pc: Signal<Out, Bits<32>>,
     /// Word of the instruction.
     pub instruction: Signal<Out, Bits<32>>,
-    /// Lanes that execute it.
+    /// Lanes that execute the instruction.
     pub active: Signal<Out, Bits<32>>,
-    /// Lanes that execute it and fault.
+    /// Lanes that execute the instruction and fault.
     pub faulting: Signal<Out, Bits<32>>,
     /// Cause of the fault.
     pub cause: Signal<Out, Bits<5>>,
@@ -80,9 +80,9 @@ pub struct CoreTrace<const LANES: usize> {
     pub slot: Signal<Out, WarpSlot>,
     /// PC of the instruction, which is a multiple of 4.
     pub pc: Signal<Out, Bits<32>>,
-    /// Lanes that execute it.
+    /// Lanes that execute the instruction.
     pub active: Signal<Out, LaneMask<LANES>>,
-    /// Lanes that execute it and fault.
+    /// Lanes that execute the instruction and fault.
     pub faulting: Signal<Out, LaneMask<LANES>>,
     /// Cause of the fault.
     pub cause: Signal<Out, FaultCause>,
