@@ -73,7 +73,7 @@ fn bind_handshake(binds: &mut String, top: &str, module: &Module, handshake: &Ha
 /// The checker of what a module promises of levels in each cycle.
 fn bind_levels(binds: &mut String, top: &str, module: &Module, promise: &Promise) {
     match promise {
-        Promise::Held { .. } => {}
+        Promise::Held { .. } | Promise::Always { .. } => {}
         Promise::OneHot { port: name } => {
             let Some(port) = port(module, name) else { return };
             let _ = write!(
@@ -94,6 +94,43 @@ fn bind_levels(binds: &mut String, top: &str, module: &Module, promise: &Promise
     }
 }
 
+/// The checker of the conditions that always hold in a module: one module with an assertion for
+/// each, under its name.
+fn bind_conditions(modules: &mut String, binds: &mut String, module: &Module) {
+    let conditions: Vec<(&String, &String)> = module
+        .promises
+        .iter()
+        .filter_map(|promise| match promise {
+            Promise::Always { name, holds } => Some((name, holds)),
+            _ => None,
+        })
+        .collect();
+    if conditions.is_empty() {
+        return;
+    }
+    let checker = format!("{}_conditions", module.name);
+    let (mut ports, mut assertions, mut connections) = (String::new(), String::new(), String::new());
+    for (name, holds) in conditions {
+        let _ = write!(ports, ",\n    input wire {name}");
+        let _ = write!(
+            assertions,
+            "            assert_{name}: assert ({name}) else $error(\"%m: {name} does not hold\");\n"
+        );
+        let _ = write!(connections, ",\n    .{name}({holds})");
+    }
+    let _ = write!(
+        modules,
+        "// What always holds in {}.\nmodule {checker} (\n    input wire clk,\n    input wire rst{ports}\n);\n    \
+         always @(posedge clk) begin\n        if (!rst) begin\n{assertions}        end\n    end\nendmodule\n\n",
+        module.name,
+    );
+    let _ = write!(
+        binds,
+        "bind {} {checker} check_conditions (\n    .clk(clk),\n    .rst(rst){connections}\n);\n\n",
+        module.name,
+    );
+}
+
 /// The assertions for `design`, to be read after its Verilog by a tool that knows `bind`:
 ///
 /// - at each channel of the top (AXI4, AXI4-Lite, AXI4-Stream), and where a module inside gives
@@ -102,14 +139,15 @@ fn bind_levels(binds: &mut String, top: &str, module: &Module, promise: &Promise
 /// - the outputs that their declaration says are one-hot, such as the grants of an arbiter, have at
 ///   most one bit set;
 /// - two ports of which the declaration says so are never both high, such as `push` of a queue
-///   while it is full.
+///   while it is full;
+/// - the conditions that the kernel of a unit states with `always!`.
 ///
 /// They look at each rising edge of the clock at which the reset is low, and report by `$error`.
 /// Nothing is driven.
 #[must_use]
 pub fn checks(design: &Design) -> String {
     let top = &design.top;
-    let mut binds = String::new();
+    let (mut modules, mut binds) = (String::new(), String::new());
     for module in &design.modules {
         if ["clk", "rst"].iter().any(|name| port(module, name).is_none()) {
             continue;
@@ -121,6 +159,7 @@ pub fn checks(design: &Design) -> String {
         for promise in &module.promises {
             bind_levels(&mut binds, top, module, promise);
         }
+        bind_conditions(&mut modules, &mut binds, module);
     }
     format!(
         "`begin_keywords \"1800-2017\"\n\
@@ -167,7 +206,7 @@ pub fn checks(design: &Design) -> String {
                      not_both: assert (!(first && second)) else $error(\"%m: both are high\");\n        \
                  end\n    \
              end\nendmodule\n\n\
-         {binds}\
+         {modules}{binds}\
          // verilator lint_on DECLFILENAME\n\
          `default_nettype wire\n\
          `end_keywords\n"
@@ -216,6 +255,11 @@ mod tests {
                 vec![input("push", 1), output("full", 1)],
                 vec![Promise::Never { first: "push".to_string(), second: "full".to_string() }],
             ),
+            module(
+                "a_counter",
+                vec![output("count", 4)],
+                vec![Promise::Always { name: "below_9".to_string(), holds: "count < 4'd9".to_string() }],
+            ),
             module("a_hermes_top", axi, Vec::new()),
         ];
         let design = Design { top: "a_hermes_top".to_string(), modules, ports: Vec::new() };
@@ -228,12 +272,15 @@ mod tests {
                 "bind a_giver a_hermes_top_handshake #(",
                 "bind a_arbiter a_hermes_top_one_hot #(",
                 "bind a_queue a_hermes_top_never check_push_full (",
+                "bind a_counter a_counter_conditions check_conditions (",
                 "bind a_hermes_top a_hermes_top_handshake #(",
             ]
         );
         for part in [
             ".WIDTH(33)\n) check_pop_1 (",
             ".valid(pop_valid[1]),\n    .ready(pop_ready[1]),\n    .payload({\n        pop_data[32 +: 32],\n        pop_last[1]\n    })",
+            "    .rst(rst),\n    .below_9(count < 4'd9)\n);",
+            "assert_below_9: assert (below_9) else $error(\"%m: below_9 does not hold\");",
             ".valid(m_awvalid),\n    .ready(m_awready),\n    .payload({\n        m_awid\n    })",
         ] {
             assert!(text.contains(part), "{part} is not in:\n{text}");

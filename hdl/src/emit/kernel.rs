@@ -11,6 +11,7 @@ use super::named::Names;
 use super::node::{self, Node};
 use super::path::{self, Environment};
 use super::scope::Scope;
+use super::tree::ALWAYS;
 use super::unit::{rust_path, Assign, Role, Stmt, Target, Unit};
 use super::EmitError;
 
@@ -139,6 +140,11 @@ impl Kernel<'_> {
 
     fn statement(&mut self, statement: &VerilogStatement, out: &mut Vec<Stmt>) -> Result<()> {
         match statement {
+            VerilogStatement::Assignment(VerilogExpression::Signal(name), value)
+                if name.starts_with(ALWAYS) =>
+            {
+                self.always(&name[ALWAYS.len()..], value)
+            }
             VerilogStatement::Assignment(target, value) => self.assignment(target, None, value, out),
             VerilogStatement::SliceAssignment { base, width, offset, replacement } => {
                 let offset = self.constant(offset)?;
@@ -279,6 +285,20 @@ impl Kernel<'_> {
     fn condition(&mut self, expression: &VerilogExpression) -> Result<Node> {
         let value = self.value(expression)?;
         self.coerce(value, 1, false, "condition")
+    }
+
+    /// Notes a condition that always holds; in a loop it holds in all turns.
+    fn always(&mut self, name: &str, condition: &VerilogExpression) -> Result<()> {
+        let has_ports = ["clock", "reset"].iter().all(|port| self.unit.targets.contains_key(*port));
+        if !has_ports {
+            return Err(self.unsupported("`always!` is looked at by `clock` and `reset`"));
+        }
+        let condition = self.condition(condition)?;
+        match self.unit.always.iter_mut().find(|(known, _)| known == name) {
+            Some((_, all)) => *all = node::binary(node::BinOp::LogicalAnd, all.clone(), condition),
+            None => self.unit.always.push((name.to_string(), condition)),
+        }
+        Ok(())
     }
 
     fn conditional(&mut self, c: &VerilogConditional, out: &mut Vec<Stmt>) -> Result<()> {

@@ -350,6 +350,32 @@ impl Builder<'_> {
         }
     }
 
+    /// The conditions that always hold, as text over what is declared.
+    fn always(&mut self) -> Result<Vec<Promise>, EmitError> {
+        self.writer.is_declared = true;
+        let temporaries = self.writer.temporaries.len();
+        let mut promises = Vec::new();
+        for (name, condition) in &self.unit.always {
+            let refused =
+                |why: &str| EmitError::unsupported(&self.unit.path, &format!("`always!({name}, ..)` {why}"));
+            let slots = self.writer.slots;
+            let is_declared = |slot: &Slot| {
+                let is_given =
+                    |var: usize| matches!(self.unit.vars[var].role, Role::Input | Role::ChildOutput(_));
+                is_given(slots.var(*slot)) || self.plan.live.contains(slot)
+            };
+            if !slots.read_by(condition).iter().all(is_declared) {
+                return Err(refused("reads a value that nothing else reads: write its expression there"));
+            }
+            let holds = self.writer.expression(condition);
+            if self.writer.temporaries.len() > temporaries {
+                return Err(refused("selects bits of an expression: give that a `let` that others read"));
+            }
+            promises.push(Promise::Always { name: name.clone(), holds });
+        }
+        Ok(promises)
+    }
+
     /// Refuses a unit in which two things would have one identifier.
     fn check_names(&self) -> Result<(), EmitError> {
         let Some(name) = self.writer.names.clash() else { return Ok(()) };
@@ -461,6 +487,7 @@ pub fn write(
     let sink = builder.sink();
     let declarations = builder.declarations();
     builder.check_names()?;
+    let always = builder.always()?;
     let description = scope.description.as_ref();
     let mut ports = Vec::new();
     let mut port_of = HashMap::new();
@@ -497,7 +524,8 @@ pub fn write(
         let port = port_of.iter().find(|(var, _)| unit.vars[**var].path == path);
         port.map(|(_, index)| ports[*index].port.name.clone())
     };
-    let promises = description.map(|d| promise::promises(d, named)).unwrap_or_default();
+    let mut promises = description.map(|d| promise::promises(d, named)).unwrap_or_default();
+    promises.extend(always);
     Ok(Definition {
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
         header: header(&ports),

@@ -29,6 +29,14 @@ pub enum Promise {
         /// Another one.
         second: String,
     },
+    /// What `always!(name, condition)` in the kernel says: a condition of the unit's own signals
+    /// that holds at each edge without reset.
+    Always {
+        /// The name.
+        name: String,
+        /// The condition, in Verilog, over names of the module.
+        holds: String,
+    },
 }
 
 /// What `description` promises, where `port` gives the name of the port of a field.
@@ -80,6 +88,8 @@ mod tests {
         pub second_word: Signal<Out, Bits<4>>,
     }
 
+    const LAST: u64 = 15;
+
     /// Offers its count, to one after the other.
     #[derive(LogicBlock)]
     #[held(lone_valid, lone_ready, lone_word)]
@@ -102,7 +112,9 @@ mod tests {
     impl Logic for Giver {
         #[hdl_gen]
         fn update(&mut self) {
+            always!(lone_word_is_kept, !self.lone_ready.val() || self.count.q.val() != bits::<4>(LAST));
             for i in 0..2 {
+                always!(none_is_taken_alone, self.offers[i].ready.val() || !self.lone_ready.val());
                 self.offers[i].valid.next = true;
                 self.offers[i].word.next = self.count.q.val();
             }
@@ -122,6 +134,52 @@ mod tests {
         }
     }
 
+    /// Counts; has conditions on what its Verilog does not hold.
+    #[clocked]
+    #[derive(LogicBlock, Default)]
+    pub struct Counter {
+        pub number: Signal<Out, Bits<4>>,
+        count: Register<Bits<4>>,
+        idle: Register<Bits<4>>,
+        _reads: usize,
+    }
+
+    impl Logic for Counter {
+        #[hdl_gen]
+        fn update(&mut self) {
+            if self._reads == 0 {
+                always!(idle_is_zero, !self.idle.q.val().any());
+            } else {
+                let sum = self.count.q.val() + bits::<4>(1);
+                always!(sum_is_small, !sum.get_bit(3));
+            }
+            always!(below_two, self._reads > 5 || self.count.q.val() != bits::<4>(2));
+            self.count.d.next = self.count.q.val() + bits::<4>(1);
+            self.number.next = self.count.q.val();
+        }
+    }
+
+    #[test]
+    fn a_condition_reads_only_what_the_module_has() {
+        for reads in 0..2 {
+            let unit = Counter { _reads: reads, ..Counter::default() };
+            let message = emit(&unit, "counter").unwrap_err().to_string();
+            assert!(message.contains("reads a value that nothing else reads"), "{message}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "below_two does not hold")]
+    fn a_condition_that_does_not_hold_ends_a_native_test() {
+        let mut unit = Counter { _reads: 2, ..Counter::default() };
+        for _ in 0..3 {
+            for level in [false, true] {
+                unit.clock.next = Clock { clk: level };
+                crate::testing::settle(&mut unit);
+            }
+        }
+    }
+
     #[test]
     fn what_groups_and_units_promise_is_that_of_the_module() {
         let design = emit(&Giver::default(), "giver").unwrap();
@@ -130,6 +188,8 @@ mod tests {
             ready: ready.to_string(),
             payload: payload.iter().map(|name| (*name).to_string()).collect(),
         };
+        let always =
+            |name: &str, holds: &str| Promise::Always { name: name.to_string(), holds: holds.to_string() };
         let expected = [
             held("lone_valid", "lone_ready", &["lone_word"]),
             held("offers_valid", "offers_ready", &["offers_word"]),
@@ -138,7 +198,13 @@ mod tests {
             held("channels_second_valid", "channels_second_ready", &["channels_second_word"]),
             Promise::OneHot { port: "turn".to_string() },
             Promise::Never { first: "lone_valid".to_string(), second: "lone_ready".to_string() },
+            always("lone_word_is_kept", "!lone_ready || (count != 4'd15)"),
+            always(
+                "none_is_taken_alone",
+                "(offers_ready[0] || !lone_ready) && (offers_ready[1] || !lone_ready)",
+            ),
         ];
         assert_eq!(design.modules.last().unwrap().promises, expected);
+        assert!(!design.verilog().contains("LAST"), "the module has nothing of a condition");
     }
 }

@@ -46,6 +46,8 @@ pub struct Writer<'a> {
     pub(super) of_block: HashMap<String, usize>,
     /// Comments that are written.
     said: HashSet<&'a str>,
+    /// Whether the declarations are written: nothing more can get a name.
+    pub is_declared: bool,
 }
 
 /// Verilog text of a constant.
@@ -127,6 +129,7 @@ impl<'a> Writer<'a> {
             defaults: Vec::new(),
             of_block: HashMap::new(),
             said: HashSet::new(),
+            is_declared: false,
         }
     }
 
@@ -175,6 +178,9 @@ impl<'a> Writer<'a> {
         let key = (field.of.clone(), field.lsb, field.name.clone());
         if let Some(known) = self.offsets.get(&key) {
             return known.clone();
+        }
+        if self.is_declared {
+            return field.lsb.to_string();
         }
         let fresh = self.names.take_one(&[&field.name, &format!("{}_OFFSET", field.name)]);
         self.offsets.insert(key, fresh.clone());
@@ -232,8 +238,10 @@ impl<'a> Writer<'a> {
     pub fn expression(&mut self, n: &Node) -> String {
         match &n.ex {
             Ex::Const(value, name) => match name {
-                Some(name) => self.localparam(name),
-                None => constant(value, n.width),
+                Some(name) if !self.is_declared || self.localparams.contains_key(name) => {
+                    self.localparam(name)
+                }
+                _ => constant(value, n.width),
             },
             Ex::Ref(var, lsb) => {
                 self.mark(*var, *lsb, n.width);

@@ -11,6 +11,10 @@ use rust_hdl::prelude::ast::{
     VerilogLink, VerilogLiteral, VerilogLoop, VerilogMatch, VerilogOp, VerilogOpUnary, VerilogStatement,
 };
 
+/// In front of the name of a condition that always holds, in the place of the signal that it would
+/// be assigned to.
+pub const ALWAYS: &str = "always!";
+
 /// A syntax tree under construction.
 #[derive(Debug)]
 pub struct Tree {
@@ -78,6 +82,7 @@ impl Tree {
                 "slice" => self.slice(width()),
                 "replace" => self.replace(),
                 "assign" => self.assign(argument),
+                "always" => self.always(argument),
                 "comment" => self.comment(argument),
                 "open" => self.open(),
                 "when" => self.when(),
@@ -177,6 +182,12 @@ impl Tree {
     pub fn assign(&mut self, target: &str) {
         let value = *self.pop();
         self.state(VerilogStatement::Assignment(VerilogExpression::Signal(target.to_string()), value));
+    }
+
+    /// A condition that holds at each edge without reset, under its name.
+    #[inline(never)]
+    pub fn always(&mut self, name: &str) {
+        self.assign(&format!("{ALWAYS}{name}"));
     }
 
     /// Assigns a field of a struct: the value, then the struct.

@@ -135,6 +135,8 @@ pub struct Unit {
     pub statements: Vec<Stmt>,
     /// Comments in front of statements, by their position.
     pub comments: BTreeMap<usize, Vec<String>>,
+    /// Conditions that hold at each edge without reset: name, and value of one bit.
+    pub always: Vec<(String, Node)>,
 }
 
 /// `x$3` is element 3 of `x`; any other name is no element.

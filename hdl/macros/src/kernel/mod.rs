@@ -3,6 +3,7 @@
 //! | file | what it translates |
 //! | --- | --- |
 //! | `statement` | assignments, `let`, `if`, `match`, `for`, `connect!` |
+//! | `always` | conditions that hold at each edge |
 //! | `comments` | comments in front of statements |
 //! | `expression` | operators, literals, casts, method calls |
 //! | `name` | paths to signals, with `$` between their parts |
@@ -14,6 +15,7 @@
 //! | `compact` | many steps as one text |
 //! | `mutants` | faults that a run of the tests can choose, with the feature `mutants` |
 
+mod always;
 mod comments;
 mod compact;
 mod constants;
@@ -63,6 +65,7 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
     let (names, paths) = constants::find(&function.block);
     let kernel = steps(function, &[])?;
     let locals = locals::declare(&function.block)?;
+    let function = always::natively(function);
     Ok(quote! {
         #[allow(unreachable_patterns, unused_assignments, clippy::collapsible_if)]
         #function

@@ -12,7 +12,7 @@ use syn::{
 };
 
 use super::scope::Scope;
-use super::{constants, locals, steps};
+use super::{always, constants, locals, steps};
 
 /// A value that a part is given.
 pub struct Parameter<'a> {
@@ -70,6 +70,7 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
     let (names, paths) = constants::find(&function.block);
     let tree = steps(function, &parameters)?;
     let lets = locals::declare(&function.block)?;
+    let function = &always::natively(function);
     let vis = &function.vis;
     let (tree_of, locals_of) = (tree_of(&signature.ident), locals_of(&signature.ident));
     let values = parameters.iter().map(|Parameter { name, ty }| quote!(#name: #ty));

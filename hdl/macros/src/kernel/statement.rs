@@ -10,6 +10,7 @@ use syn::{
     Member, Pat, Path, Result, Stmt, Token,
 };
 
+use super::always;
 use super::comments;
 use super::constants::is_constant_name;
 use super::decided::is_decided;
@@ -51,7 +52,7 @@ fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
             Ok(quote!(#typed #assignment))
         }
         Stmt::Expr(expression, _) => expression_statement(expression, scope),
-        Stmt::Macro(node) => macro_statement(&node.mac),
+        Stmt::Macro(node) => macro_statement(&node.mac, scope),
         Stmt::Item(item) => Err(Error::new_spanned(item, "a kernel has no items")),
     }
 }
@@ -65,7 +66,7 @@ fn expression_statement(expression: &Expr, scope: &mut Scope) -> Result<TokenStr
         Expr::ForLoop(node) => for_loop(node, scope),
         Expr::Call(node) => call(node),
         Expr::MethodCall(node) if part::is_call(node) => part::steps_of_call(node, scope),
-        Expr::Macro(node) => macro_statement(&node.mac),
+        Expr::Macro(node) => macro_statement(&node.mac, scope),
         Expr::Group(group) => expression_statement(&group.expr, scope),
         _ => Err(Error::new_spanned(
             expression,
@@ -382,8 +383,9 @@ pub fn ends(node: &Macro) -> Result<Vec<Expr>> {
     Ok(parser.parse2(node.tokens.clone())?.into_iter().collect())
 }
 
-fn macro_statement(node: &Macro) -> Result<TokenStream> {
+fn macro_statement(node: &Macro, scope: &Scope) -> Result<TokenStream> {
     match name::of_path(&node.path).as_str() {
+        "always" => always::steps(node, scope),
         "connect" => {
             let ends = ends(node)?;
             let [this, that] = ends.as_slice() else {
@@ -405,6 +407,6 @@ fn macro_statement(node: &Macro) -> Result<TokenStream> {
             node,
             "registers have their clock and reset and keep their value by themselves: leave `dff_setup!` out",
         )),
-        _ => Err(Error::new_spanned(node, "the only macro of a kernel is `connect!`")),
+        _ => Err(Error::new_spanned(node, "the macros of a kernel are `connect!` and `always!`")),
     }
 }

@@ -27,7 +27,9 @@ refused! {
     clock_line: { self.child.clock.next = self.clock.val(); } says "the clock reaches every child";
     reset_line: { for i in 0..2 { self.child[i].reset.next = self.reset.val(); } } says "the reset reaches every child";
     hold_line: { self.count.d.next = self.count.q.val(); } says "a register keeps its value";
-    other_macro: { println!("{}", 1); } says "only macro of a kernel is `connect!`";
+    other_macro: { println!("{}", 1); } says "the macros of a kernel are `connect!` and `always!`";
+    always_in_branch: { if self.a.val() { always!(b_too, self.b.val()); } } says "outside of branches";
+    always_without_name: { always!(self.b.val()); } says "write `always!(name, condition);`";
     connection_of_three: { connect!(self.a, self.b, self.c); } says "two ends";
     inclusive_range: { for i in 0..=3 { self.y[i].next = true; } } says "exclusive range";
     open_range: { for i in 0.. { self.y[i].next = true; } } says "both ends";
