@@ -115,6 +115,12 @@ pub fn logic_state(input: TokenStream) -> TokenStream {
 /// translated to rust-hdl's syntax tree for the Verilog back end. The unit's description and the
 /// types of its `let`s travel through `Logic::timing`.
 ///
+/// `always!(name, condition);`, outside of branches, states what holds at each rising edge without
+/// reset: an assertion beside the Verilog of the unit ([`Promise`]), of which the module itself has
+/// nothing, and a look in native tests of the unit's crate.
+///
+/// [`Promise`]: ../hermes_hdl/emit/enum.Promise.html
+///
 /// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and
 /// `let mut`, `if`, `match`, `for index in from..to`, `connect!`, operators, literals, casts and
 /// the methods of rust-hdl's values. An `if` whose condition is known when the design is emitted

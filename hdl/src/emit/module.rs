@@ -350,14 +350,13 @@ impl Builder<'_> {
         }
     }
 
-    /// The conditions that always hold, as text over what is declared.
-    fn always(&mut self) -> Result<Vec<Promise>, EmitError> {
+    /// The conditions that always hold, as text over what is declared. One that reads what this
+    /// module does not have, such as a bit that nothing else reads in its sizes, is left out.
+    fn always(&mut self) -> Vec<Promise> {
         self.writer.is_declared = true;
         let temporaries = self.writer.temporaries.len();
         let mut promises = Vec::new();
         for (name, condition) in &self.unit.always {
-            let refused =
-                |why: &str| EmitError::unsupported(&self.unit.path, &format!("`always!({name}, ..)` {why}"));
             let slots = self.writer.slots;
             let is_declared = |slot: &Slot| {
                 let is_given =
@@ -365,15 +364,17 @@ impl Builder<'_> {
                 is_given(slots.var(*slot)) || self.plan.live.contains(slot)
             };
             if !slots.read_by(condition).iter().all(is_declared) {
-                return Err(refused("reads a value that nothing else reads: write its expression there"));
+                continue;
             }
             let holds = self.writer.expression(condition);
-            if self.writer.temporaries.len() > temporaries {
-                return Err(refused("selects bits of an expression: give that a `let` that others read"));
+            // A net for a part of the expression would have to be declared.
+            if self.writer.temporaries.len() == temporaries {
+                promises.push(Promise::Always { name: name.clone(), holds });
             }
-            promises.push(Promise::Always { name: name.clone(), holds });
+            self.writer.temporaries.truncate(temporaries);
+            self.writer.by_node.retain(|_, index| *index < temporaries);
         }
-        Ok(promises)
+        promises
     }
 
     /// Refuses a unit in which two things would have one identifier.
@@ -487,7 +488,7 @@ pub fn write(
     let sink = builder.sink();
     let declarations = builder.declarations();
     builder.check_names()?;
-    let always = builder.always()?;
+    let always = builder.always();
     let description = scope.description.as_ref();
     let mut ports = Vec::new();
     let mut port_of = HashMap::new();

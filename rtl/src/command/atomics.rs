@@ -196,6 +196,8 @@ impl Logic for CommandAtomics {
         self.tried.d.next = (self.tried.q.val() & !(starting | self.leaves.val())) | trying;
         // `lr.w` of a hart that left meanwhile
         let comes = self.write.written.valid.val() & self.write.written.tag.val().get_bit(5);
+        always!(one_operation_is_under_way, !self.start_valid.val() | !self.busy_q.q.val());
+        always!(an_answer_is_awaited, !comes | (self.busy_q.q.val() & !self.sending.q.val()));
         let with_hart = bits::<8>(1) << self.hart.q.val();
         if comes & (self.operation.q.val() == bits::<5>(funct5::LR)) {
             ended = ended | (with_hart & !self.reserves.q.val());

@@ -181,6 +181,7 @@ impl Logic for CommandCache {
             & !self.drop.val().get_bit(self.fill_hart.val().index());
         let fills = self.buffer_used.q.val() & !stores;
         let ends = fills & self.buffer_word.q.val().all();
+        always!(the_line_buffer_is_free_for_a_line, !takes | !self.buffer_used.q.val());
         let buffer_place = bit_cast::<16, 26>(self.buffer_line.q.val()) & self.place_bits.val();
         let buffer_entry =
             (bit_cast::<16, 3>(self.buffer_hart.q.val()) << self.part_shift.val()) | buffer_place;

@@ -153,6 +153,9 @@ impl Logic for CommandData {
         if self.used.val() {
             uses = bits::<8>(1) << self.used_hart.val();
         }
+        always!(one_operation_of_a_hart_is_outstanding, !(starts & self.loading_q.q.val()).any());
+        always!(an_answer_is_awaited, !((comes | late_comes) & !self.loading_q.q.val()).any());
+        always!(a_dropped_answer_is_awaited, !(self.dropped.q.val() & !self.loading_q.q.val()).any());
         self.loading_q.d.next = (self.loading_q.q.val() & !ends) | starts;
         self.dropped.d.next = (self.dropped.q.val() | (self.hold.val() & self.loading_q.q.val())) & !ends;
         self.answered_q.d.next = (self.answered_q.q.val() | ((comes | late_comes) & !self.dropped.q.val()))

@@ -104,6 +104,8 @@ impl Logic for CommandDevices {
     fn update(&mut self) {
         let held = self.busy_q.q.val() & self.hold.val().get_bit(self.hart.q.val().index());
         let active = self.busy_q.q.val() & !self.kept.q.val() & !held;
+        always!(one_access_is_under_way, !self.start_valid.val() | !self.busy_q.q.val());
+        always!(a_kept_answer_is_of_an_access, !self.kept.q.val() | self.busy_q.q.val());
         self.access.valid.next = active & self.of_array.q.val();
         self.access.write.next = self.write.q.val();
         self.access.address.next = self.address.q.val().get_bits::<12>(0);

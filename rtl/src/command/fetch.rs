@@ -174,6 +174,8 @@ impl Logic for CommandFetch {
         self.turns.turned_away.next = self.missed.q.val() & !self.cache.fetch_miss.val();
         self.turns.starts.next = self.cache.fetch_miss.val();
         self.turns.gone.next = self.gone.val() | self.drop_decoded.val();
+        always!(one_line_is_fetched_at_a_time, !self.cache.fetch_miss.val() | !self.filling.q.val());
+        always!(a_line_that_comes_is_awaited, !self.fetch.response.valid.val() | self.filling.q.val());
         if self.cache.fetch_miss.val() {
             self.filling.d.next = true;
             self.filling_hart.d.next = self.missed_hart.q.val();

@@ -125,6 +125,8 @@ impl Logic for HartState {
     fn update(&mut self) {
         let started = self.started_q.q.val() & self.run.val();
         let runs = started & !self.stopped_q.q.val();
+        always!(only_a_hart_that_started_is_stopped, !self.stopped_q.q.val() | self.started_q.q.val());
+        always!(only_a_hart_that_started_is_taken, !self.taken_q.q.val() | self.started_q.q.val());
         self.pc.next = self.pc_q.q.val();
         self.ready.next = (runs | (started & self.execute.val()))
             & !self.waits_line.q.val()

@@ -48,6 +48,10 @@ impl Logic for HartTurns {
             self.held_back.next = self.served.q.val();
         }
 
+        always!(
+            a_refused_hart_does_not_start,
+            !(self.starts.val() & self.served.q.val().get_bit(self.hart.val().index()) & owed.any())
+        );
         let of_hart = bits::<8>(1) << self.hart.val();
         let mut seen = bits::<8>(0);
         if self.live.val() {

@@ -103,6 +103,7 @@ impl Logic for StoreBuffer {
         self.full.next = full_harts;
         self.free.request.next = bit_cast::<32, 8>(!taken);
         let number = self.free.index.val().get_bits::<3>(0);
+        always!(a_store_has_a_number, !self.push_valid.val() | !taken.all());
 
         let mut tag = (bit_cast::<5, 3>(self.push_hart.val()) << bits::<5>(3)) | bit_cast::<5, 3>(number);
         let mut ended_hart = bit_cast::<3, 2>(self.write.written.tag.val().get_bits::<2>(3));
@@ -126,6 +127,7 @@ impl Logic for StoreBuffer {
             {
                 ends = bits::<8>(1) << ended_number;
             }
+            always!(a_store_that_ends_was_outstanding, !(ends & !self.numbers[h].q.val()).any());
             self.numbers[h].d.next = (self.numbers[h].q.val() & !ends) | starts;
         }
 

@@ -84,6 +84,8 @@ impl Logic for TrapUnit {
         let stops = self.exception.val() & (self.entered_q.q.val() | self.halts.val());
         let interrupted = self.boundary.val() & self.interrupt.val();
         let enters = (self.exception.val() & !stops) | interrupted;
+        always!(a_hart_that_stops_enters_no_trap, !(stops & enters));
+        always!(a_hart_that_entered_a_trap_does_not_sleep, !(self.entered_q.q.val() & self.asleep_q.q.val()));
         self.stop.next = stops;
         self.trap.next = enters;
         self.trap_pc.next = self.pc.val();

@@ -124,6 +124,8 @@ impl Logic for Acknowledge {
         let passes = is_due && (!oldest.got || self.got_ready.val());
         self.marks.pop_ready.next = passes;
         let pays = passes && oldest.payload;
+        always!(performed_payloads_have_marks, self.done.q.val() <= self.marks.level.val());
+        always!(payloads_that_pass_are_performed, !pays || has_done);
         if self.performed.val() && !pays {
             self.done.d.next = self.done.q.val() + bits::<5>(1);
         }

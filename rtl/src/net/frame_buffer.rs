@@ -88,6 +88,8 @@ impl Logic for FrameBuffer {
         let full = self.used.q.val() == bits::<10>(CAPACITY);
         let is_lost = self.lost.q.val() || full || self.order.full.val();
         let stores = comes && !is_lost;
+        always!(beats_have_room, self.used.q.val() <= bits::<10>(CAPACITY));
+        always!(a_stored_frame_has_an_entry, !stores || !self.order.full.val());
         self.beats.write_enable.next = stores;
         self.beats.write_address.next = bit_cast::<16, 9>(self.place.q.val());
         self.beats.write_data.next = self.rx_tdata.val();

@@ -214,6 +214,8 @@ impl Logic for NetWindow {
             self.posts.command.next.context = taken_command.context;
         }
 
+        always!(what_is_told_is_taken_first, !(begins_taken || finishes_taken) || can_tell);
+
         // What is told to the queues
         self.buffers.finish.next = begins_taken || finishes_taken;
         self.buffers.event_valid.next = self.tells.q.val();
@@ -273,6 +275,7 @@ impl Logic for NetWindow {
         }
         let is_error = (ends && (result_code != bits::<8>(code::DONE))) || failed;
         for h in 0..self._harts {
+            always!(commands_of_a_hart_do_not_wrap, self.under_way[h].q.val() <= self.entries.val());
             let begins = begins_own && (hart == self.number[h].val());
             let finishes = ends && (ended_hart == self.number[h].val());
             if begins && !finishes {

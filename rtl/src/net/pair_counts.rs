@@ -37,6 +37,14 @@ impl Logic for PairCounts {
         }
         let mut marks = bits::<16>(0);
         for i in 0..16 {
+            always!(
+                counts_do_not_overflow,
+                !added.get_bit(i) || removed.get_bit(i) || !self.counts[i].q.val().all()
+            );
+            always!(
+                counts_do_not_underflow,
+                !removed.get_bit(i) || added.get_bit(i) || self.counts[i].q.val().any()
+            );
             if added.get_bit(i) && !removed.get_bit(i) {
                 self.counts[i].d.next = self.counts[i].q.val() + bits::<5>(1);
             }

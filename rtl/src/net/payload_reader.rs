@@ -148,6 +148,9 @@ impl Logic for PayloadReader {
             self.line.d.next = wanted.data.get_bits::<26>(6);
         }
 
+        always!(payloads_have_room, !takes || self.sources.push_ready.val());
+        always!(reads_that_are_left_do_not_wrap, !issued || self.left.q.val().any());
+
         // Lines that came
         let came = self.read.response.valid.val();
         let came_tag = self.read.response.tag.val().get_bits::<5>(0);

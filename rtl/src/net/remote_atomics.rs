@@ -169,6 +169,7 @@ impl Logic for RemoteAtomics {
             self.step.d.next = RemoteAtomicStep::AtMemory;
         }
         let done = is_at_memory && self.written.val();
+        always!(an_answer_of_memory_is_awaited, !self.written.val() || is_at_memory);
         let keeps = done && !self.error.val();
         self.failed.next = done && self.error.val() && !is_withdrawn;
         if done {

@@ -1,6 +1,7 @@
 //! What sends commands, and repeats what is lost.
 
 use super::request_choice::kind;
+use super::send_window::MOST_PACKETS;
 use super::{
     AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
     PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, RowStep, SendPair,
@@ -327,6 +328,11 @@ impl Logic for Requester {
         self.allow_packet(entry, prepared_packet, is_put);
         let is_gone = entry.memory && !self.region_check.allowed.val();
         let sent = transmits && self.head_ready.val() && !is_gone && is_up;
+        always!(only_packets_and_responses_transfer, !transfers || transmits || responds);
+        always!(
+            packets_in_flight_stay_in_the_window,
+            !sent || (current_row.upcoming - current_row.oldest < bits::<24>(MOST_PACKETS))
+        );
         self.head_valid.next = sent;
         // If another frame took the queue meanwhile, it is still this one's turn.
         self.choice.advance.next = sent;
@@ -457,6 +463,11 @@ impl Logic for Requester {
         let writes = ends && !(posts && wrong.any()) && !idles;
         self.rows.write_enable.next = writes;
         self.rows.write_address.next = self.pair.q.val();
+        always!(
+            sequence_numbers_are_in_order,
+            !writes || (changed.upcoming - changed.oldest <= changed.top - changed.oldest)
+        );
+        always!(no_command_leaves_an_empty_list, !removes || current_row.entries.any());
         self.rows.write_data.next = changed;
         let may_send = self.row_step.may_send.val() && self.send_window.may_send.val();
         let mut may_end = self.finishing.q.val();

@@ -7,6 +7,9 @@ use super::{
 use crate::blocks::RoundRobin;
 use hermes_hdl::prelude::*;
 
+/// READs of a queue pair that wait.
+const RING: u64 = 16;
+
 /// A READ of a peer, or an atomic operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReadJob {
@@ -403,6 +406,8 @@ impl Logic for Responder {
         if enters && fits {
             after = current_row.count + bits::<5>(1);
         }
+        always!(reads_fit_their_ring, current_row.count <= bits::<5>(RING));
+        always!(responses_stay_below_the_limit, !sent || (current_row.sent < self.limit.q.val()));
         if sent {
             self.rows.write_data.next.sent = current_row.sent + bits::<23>(1);
         }
@@ -422,6 +427,7 @@ impl Logic for Responder {
             );
             full_after = full_after.replace_bit(selected_pair.index(), after.get_bit(4));
         }
+        always!(only_an_act_refuses, !self.refuses.q.val() || is_act);
         self.busy.d.next = busy_after;
         self.full.d.next = full_after & busy_after;
         self.room.next = !(self.full.q.val() & self.busy.q.val());

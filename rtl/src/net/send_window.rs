@@ -2,6 +2,9 @@
 
 use hermes_hdl::prelude::*;
 
+/// Packets that a queue pair may have sent without an answer, in the largest window.
+pub const MOST_PACKETS: u64 = 32;
+
 /// What the sender knows of the way to a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct WindowRow {
@@ -228,6 +231,12 @@ impl Logic for SendWindow {
         self.rows.write_data.next.allowed = size;
         self.rows.write_data.next.asks = asked;
         self.rows.write_data.next.rests = is_stopped;
+
+        always!(
+            the_window_is_1_to_32_packets,
+            !(self.opens.val() || self.sent.val() || self.moves.val())
+                || (size.any() && size <= bits::<6>(MOST_PACKETS))
+        );
 
         // What may be sent then: within the window, or the packet that asks for an answer
         let count = self.upcoming.val() - self.oldest.val();

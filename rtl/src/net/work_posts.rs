@@ -70,6 +70,7 @@ impl Logic for WorkPosts {
         let room = !self.kept.q.val() && (self.count.q.val() < self.entries.val());
         self.host_room.next = room;
         let takes = self.host_post.val() && room;
+        always!(commands_of_the_host_do_not_wrap, self.count.q.val() <= self.entries.val());
         let is_host = self.kept.q.val() && !(self.window_valid.val() && self.host_last.q.val());
         self.post_valid.next = self.kept.q.val() || self.window_valid.val();
         self.post.next = self.window_command.val();

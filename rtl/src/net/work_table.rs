@@ -114,6 +114,7 @@ impl Logic for WorkTable {
         if clears {
             self.freed.d.next = self.freed.q.val() + bits::<10>(1);
         }
+        always!(freed_owners_stop_at_all, self.freed.q.val() <= self.owners.val());
         let mut owner = new_entry.owner;
         if self.release.val() {
             owner = bit_cast::<10, 12>(self.at.val() >> self._entries_log2);

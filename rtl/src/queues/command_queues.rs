@@ -180,6 +180,8 @@ impl Logic for CommandQueues {
         self.arrivals.push_data.next.error = self.response_error.val();
         self.owners.read_address.next = self.arrivals.pop_data.val().buffer;
 
+        always!(arrived_lines_have_room, !self.response_valid.val() || self.arrivals.push_ready.val());
+
         // Commands that are complete
         connect!(self.completed_valid, self.done.push_valid);
         connect!(self.completed, self.done.push_data);
@@ -289,6 +291,8 @@ impl Logic for CommandQueues {
         if goes_off {
             self.queues_on.d.next = self.queues_on.q.val() - bits::<9>(1);
         }
+        always!(no_more_queues_are_on_than_rows, !goes_on || (self.queues_on.q.val() < self.all.val()));
+        always!(a_queue_that_goes_off_was_counted, !goes_off || self.queues_on.q.val().any());
         self.control.some_on.next =
             self.queues_on.q.val().any() || ((self.step.q.val() != EventStep::Choose) && is_switch);
         self.stage.stage.next = acts && self.queue_step.stages.val();
@@ -332,6 +336,7 @@ impl Logic for CommandQueues {
         // Others that wait go first.
         let is_look = queue_event.kind == bits::<3>(event::LOOK);
         let fetches = decides && has_command && can_fetch && (is_look || !self.list.pop_valid.val());
+        always!(one_line_is_read_at_a_time, !fetches || !self.fetching.q.val());
         self.list.add.next = decides && has_command && !fetches;
         self.list.add_queue.next = number;
         if decides {

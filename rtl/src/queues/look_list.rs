@@ -50,6 +50,7 @@ impl Logic for LookList {
             self.emptied.d.next = self.emptied.q.val() + bits::<9>(1);
         }
         self.ready.next = !empties;
+        always!(emptied_places_stop_at_all, self.emptied.q.val() <= self.all.val());
         let takes = self.queue.pop_valid.val() && self.pop_ready.val();
         self.pop_valid.next = self.queue.pop_valid.val();
         self.pop.next = self.queue.pop_data.val();
@@ -65,6 +66,7 @@ impl Logic for LookList {
         }
         self.listed.read_address.next = new_queue;
         let is_new = comes && !self.listed.read_data.val();
+        always!(the_list_has_room, !is_new || self.queue.push_ready.val());
         self.queue.push_valid.next = is_new;
         self.queue.push_data.next = new_queue;
         self.listed.write_enable.next = empties || takes || comes;

@@ -130,6 +130,8 @@ impl Logic for QueueWatch {
             let stays = requests.get_bit(b) && !passes;
             self.tap[b].hold.next = self.second[b].q.val();
             let comes = self.tap[b].valid.val();
+            always!(a_held_write_does_not_come, !comes || !self.second[b].q.val());
+            always!(the_second_write_is_behind_one, !self.second[b].q.val() || self.first[b].q.val());
             if stays {
                 if comes {
                     self.second[b].d.next = true;

@@ -141,6 +141,9 @@ impl Logic for StageBuffers {
         self.waiting.push_valid.next = self.stage.stage.val();
         self.waiting.push_data.next = self.stage.staged.val();
 
+        always!(staged_commands_have_room, !self.stage.stage.val() || self.waiting.push_ready.val());
+        always!(a_command_that_is_taken_waits, !takes || (self.waiting.pop_valid.val() && !gone));
+
         // Free buffers
         let mut lowest = bits::<4>(0);
         for i in 0..16 {
@@ -150,6 +153,12 @@ impl Logic for StageBuffers {
         }
         self.stage.free.next = self.unused.q.val().any();
         self.stage.free_buffer.next = lowest;
+        always!(a_claimed_buffer_is_free, !self.stage.claim.val() || self.unused.q.val().any());
+        always!(
+            no_buffer_is_freed_twice,
+            !self.stage.discard.val()
+                || !self.unused.q.val().get_bit(self.stage.discard_buffer.val().index())
+        );
         let mut mask = self.unused.q.val();
         let mut dropped_after = self.dropped.q.val();
         if self.stage.claim.val() {

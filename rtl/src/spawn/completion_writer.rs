@@ -59,6 +59,8 @@ impl Logic for CompletionWriter {
         let take = self.arbiter.any.val() & !self.under_way.q.val();
         self.arbiter.advance.next = take;
         self.end_taken.next = take;
+        always!(a_word_on_offer_is_under_way, !self.offered.q.val() | self.under_way.q.val());
+        always!(a_silent_completion_writes_nothing, !self.offered.q.val() | !self.silent.q.val());
         self.end_slot.next = self.arbiter.index.val().get_bits::<4>(0);
         let bad_address =
             self.completion.val().get_bits::<2>(0).any() | self.completion.val().get_bits::<12>(20).all();
@@ -98,6 +100,7 @@ impl Logic for CompletionWriter {
         let written = self.write.written.valid.val()
             & (self.write.written.tag.val() == bits::<6>(COMPLETION_TAG as u64));
         let ends = self.under_way.q.val() & (self.silent.q.val() | written);
+        always!(a_word_is_there_after_its_write, !ends | !self.offered.q.val());
         self.freed_valid.next = ends;
         self.freed_slot.next = self.slot.q.val();
         if ends {

@@ -108,6 +108,13 @@ impl Logic for SpawnIssue {
         // Take a job.
         let free = !self.read_valid.q.val() & !self.check_valid.q.val() & !self.active.q.val();
         self.job_take.next = free;
+        always!(
+            a_job_is_in_one_step,
+            !(self.read_valid.q.val() & self.check_valid.q.val())
+                & !(self.active.q.val() & (self.read_valid.q.val() | self.check_valid.q.val()))
+        );
+        always!(a_warp_is_offered_of_an_active_job, !self.offered.q.val() | self.active.q.val());
+        always!(an_active_job_has_threads_left, !self.active.q.val() | self.left.q.val().any());
         self.read_valid.d.next = free & self.job_valid.val();
         if free {
             self.slot.d.next = self.job_slot.val();

@@ -77,6 +77,8 @@ impl Logic for SpawnJobs {
         }
         self.busy_q.d.next = (self.busy_q.q.val() & !freed) | triggered;
         self.busy.next = self.busy_q.q.val();
+        always!(only_a_free_slot_is_triggered, !(triggered & self.busy_q.q.val()).any());
+        always!(only_a_busy_slot_is_freed, !(freed & !self.busy_q.q.val()).any());
 
         // Checked, and issued
         let issuing = bits::<16>(1) << self.issue_slot.val();
@@ -128,6 +130,10 @@ impl Logic for SpawnJobs {
                 all_finished = finishing;
             }
         }
+        always!(
+            warps_that_finish_were_taken,
+            !self.finish.valid.val() || (done <= self.started.read_data.val())
+        );
         self.begun.d.next = (self.begun.q.val() & !triggered) | begins;
         self.faulted.d.next = (self.faulted.q.val() & !triggered) | fault;
 
@@ -137,6 +143,7 @@ impl Logic for SpawnJobs {
             reported = bits::<16>(1) << self.end_slot.val();
         }
         self.ended_q.d.next = (self.ended_q.q.val() & !reported) | rejected | all_finished;
+        always!(only_a_busy_slot_has_ended, !(self.ended_q.q.val() & !self.busy_q.q.val()).any());
         self.ended.next = self.ended_q.q.val();
         self.codes.read_address.next = self.end_slot.val();
         self.end_code.next = self.codes.read_data.val();

@@ -2,6 +2,9 @@
 
 use hermes_hdl::prelude::*;
 
+/// Jobs that may wait.
+const PLACES: u64 = 16;
+
 /// Keeps the slots of triggered jobs in order until they are issued.
 ///
 /// 1. `push` adds `push_slot` at this edge. A slot is pushed again only after it was taken, so the
@@ -30,6 +33,7 @@ impl Logic for SpawnOrder {
     #[hdl_gen]
     fn update(&mut self) {
         let empty = self.head.q.val() == self.tail.q.val();
+        always!(jobs_that_wait_have_room, self.tail.q.val() - self.head.q.val() <= bits::<5>(PLACES));
         self.slots.write_enable.next = self.push.val();
         self.slots.write_address.next = self.tail.q.val().get_bits::<4>(0);
         self.slots.write_data.next = self.push_slot.val();

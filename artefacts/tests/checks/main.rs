@@ -1,6 +1,9 @@
 //! The assertions that are emitted beside the Verilog fire at a fault, and at nothing else. That
 //! they hold in a whole array is a test of the test bench (`array_stress`).
 
+mod mutants;
+mod units;
+
 use hermes_artefacts::checks;
 use hermes_hdl::emit::emit;
 use hermes_hdl::prelude::*;
