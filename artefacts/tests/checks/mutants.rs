@@ -29,6 +29,9 @@ pub struct Case {
     pub mutants: &'static [Mutant],
 }
 
+/// What follows may have words of SystemVerilog.
+const SYSTEM_VERILOG: &str = "`begin_keywords \"1800-2017\"\n";
+
 /// A number in decimal, or in hexadecimal with `0x`.
 fn number(text: &str) -> u64 {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
@@ -58,7 +61,7 @@ fn cycles(inputs: &str) -> String {
 /// The units with all mutants, their assertions, and a top in which they stand side by side.
 fn bench(cases: &[Case]) -> String {
     let (mut modules, mut checkers) = (BTreeMap::new(), String::new());
-    let mut text = String::from("int mutant;\n");
+    let mut text = String::from(SYSTEM_VERILOG) + "int mutant;\n`end_keywords\n";
     let (mut ports, mut instances) = (String::from("input wire clk, rst, input int chosen"), String::new());
     let mut count = 0;
     for Case { design, mutants } in cases {
@@ -82,7 +85,9 @@ fn bench(cases: &[Case]) -> String {
             mutated = mutated.replace(&find, &both);
         }
         text += &mutated;
-        let only = Design { modules: vec![top.clone()], ..design.clone() };
+        // As a module inside an array: the handshakes of a top are recognized by names.
+        let around = format!("{}_checks", design.top);
+        let only = Design { top: around, modules: vec![top.clone()], ports: Vec::new() };
         checkers += &checks(&only);
         let mut connections = String::from(".clk(clk), .rst(rst)");
         for port in design.ports.iter().filter(|port| !matches!(port.name.as_str(), "clk" | "rst")) {
@@ -95,7 +100,10 @@ fn bench(cases: &[Case]) -> String {
         }
         instances += &format!("{0} unit_{0} ({connections});\n", design.top);
     }
-    format!("{text}{checkers}module bench ({ports});\nalways_comb mutant = chosen;\n{instances}endmodule\n")
+    format!(
+        "{text}{checkers}{SYSTEM_VERILOG}module bench ({ports});\nalways_comb mutant = chosen;\n\
+         {instances}endmodule\n`end_keywords\n"
+    )
 }
 
 /// Plays the inputs of `mutant` with the one that is `chosen`; the line of the assertion that ends

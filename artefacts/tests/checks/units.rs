@@ -65,11 +65,13 @@ const COMMAND_QUEUES: &[Mutant] = mutants! {
     "arrived_lines_have_room": "assign arrivals_pop_ready = `chooses && arrives`;" => "1'b0",
         "*262; 20(response_valid=1; response_valid=0 *4)";
     "no_more_queues_are_on_than_rows": "queues_on <= `queues_on + 9'd1`;" => "9'd256",
-        "control_enable=1 control_area_log2=15 *262; control_switch_valid=1 control_switch_on=1 *8;
+        "control_enable=1 control_area_log2=15 write_ready=1 *262;
+         control_switch_valid=1 control_switch_on=1 *8;
          control_switch_queue=1 *8";
     "a_queue_that_goes_off_was_counted": "queues_on <= `queues_on - 9'd1`;" => "9'd0",
-        "control_enable=1 control_area_log2=15 *262; control_switch_valid=1 control_switch_on=1 *8;
-         control_switch_queue=1 *8; write_ready=1 control_switch_on=0 *8; control_switch_queue=0 *8";
+        "control_enable=1 control_area_log2=15 write_ready=1 *262;
+         control_switch_valid=1 control_switch_on=1 *8;
+         control_switch_queue=1 *8; control_switch_on=0 *8; control_switch_queue=0 *8";
     "one_line_is_read_at_a_time": "assign can_fetch = stage_free && `!fetching`;" => "1'b1",
         "control_enable=1 control_area_log2=15 stage_free=1 *262; tap_phase=1 tap_valid=1;
          tap_line=64; tap_valid=0 *6; write_ready=1 control_switch_valid=1 control_switch_on=1 *8;
@@ -272,7 +274,7 @@ const COMMAND_FETCH: &[Mutant] = mutants! {
     "one_line_is_fetched_at_a_time":
         "else if (fetch_response_valid) begin\n                filling <= `1'b0`;" => "1'b1",
         "fetch_ready=1; issue_valid=1; issue_valid=0 *8; fetch_response_valid=1;
-         fetch_response_valid=0 *8; issue_pc=0x4000 issue_valid=1; issue_valid=0 *8";
+         fetch_response_valid=0 *30; issue_pc=0x4000 issue_valid=1; issue_valid=0 *8";
 };
 
 const HART_STATE: &[Mutant] = mutants! {
