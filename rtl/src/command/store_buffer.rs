@@ -127,7 +127,10 @@ impl Logic for StoreBuffer {
             {
                 ends = bits::<8>(1) << ended_number;
             }
-            always!(a_store_that_ends_was_outstanding, !(ends & !self.numbers[h].q.val()).any());
+            always!(
+                a_store_that_ends_was_outstanding,
+                !(ends & !(self.numbers[h].q.val() | self.missing[h].val())).any()
+            );
             self.numbers[h].d.next = (self.numbers[h].q.val() & !ends) | starts;
         }
 
