@@ -184,6 +184,17 @@ module front_end_formal (
         // Path selection takes some cycles.
         assume (!chosen || (choosing && !flushes));
     end
+    // The covers are looked for among few stimuli, which is quicker, and what these reach is reached:
+    // one reset, only the followed warp, none of whose instructions waits.
+`ifdef COVER
+    always @* begin
+        assume (rst == !started && warp == 3 && start_slot == 3 && start_count == 2);
+        assume (!start_valid || !present);
+        assume (!misses && !waits && !filled && finish_ready && stores_busy == 0);
+        assume (!late_valid && !scratchpad_stored && !stored_valid && !divided_valid);
+        assume (!path_valid || path_slot == 3);
+    end
+`endif
     always @(posedge clk) begin
         {miss_valid, wait_valid, control_valid, replay_valid} <= {misses, waits, controls, replays};
         {hold_slot, hold_pc} <= {decode_slot, decode_pc};
