@@ -184,8 +184,8 @@ module front_end_formal (
         // Path selection takes some cycles.
         assume (!chosen || (choosing && !flushes));
     end
-    // The covers are looked for among few stimuli, which is quicker, and what these reach is reached:
-    // one reset, only the followed warp, none of whose instructions waits.
+    // The covers are looked for among few stimuli, which is quicker, and what these reach is
+    // reached: one reset, only the followed warp, none of whose instructions waits.
 `ifdef COVER
     always @* begin
         assume (rst == !started && warp == 3 && start_slot == 3 && start_count == 2);

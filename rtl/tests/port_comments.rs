@@ -2,12 +2,12 @@
 //!
 //! Refused is the comment of a port, or of a group of ports, that
 //!
-//! - begins with a pronoun, "It is taken at this edge" or "Its slot", also behind a stage or an end,
-//!   "Stage W: it retires": what it stands for is in another comment, which may be far above or in
-//!   another file;
-//! - begins with a word that asks, "Which one" or "Where it begins": it hides the noun, as in "Index
-//!   of the warp" or "Address of the window". Behind a stage or an end such a clause names its
-//!   thing, "To the scheduler: how the warp goes on", and may stand;
+//! - begins with a pronoun, "It is taken at this edge" or "Its slot", also behind a stage or an
+//!   end, "Stage W: it retires": what it stands for is in another comment, which may be far above
+//!   or in another file;
+//! - begins with a word that asks, "Which one" or "Where it begins": it hides the noun, as in
+//!   "Index of the warp" or "Address of the window". Behind a stage or an end such a clause names
+//!   its thing, "To the scheduler: how the warp goes on", and may stand;
 //!
 //! and the comment of a port that
 //!
