@@ -112,9 +112,9 @@ fn bind_conditions(modules: &mut String, binds: &mut String, module: &Module) {
     let (mut ports, mut assertions, mut connections) = (String::new(), String::new(), String::new());
     for (name, holds) in conditions {
         let _ = write!(ports, ",\n    input wire {name}");
-        let _ = write!(
+        let _ = writeln!(
             assertions,
-            "            assert_{name}: assert ({name}) else $error(\"%m: {name} does not hold\");\n"
+            "            assert_{name}: assert ({name}) else $error(\"%m: {name} does not hold\");"
         );
         let _ = write!(connections, ",\n    .{name}({holds})");
     }
