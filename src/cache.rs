@@ -59,8 +59,9 @@ fn megabytes(bytes: u64) -> String {
 
 fn row(entry: &Stored) -> String {
     let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
-    let runtime = name.starts_with("runtime-").then_some("run-time library of Verilator");
-    let about = entry.about.as_deref().or(runtime).unwrap_or("not known");
+    let kinds = [("runtime-", "run-time library of Verilator"), ("header-", "header of models, compiled")];
+    let kind = kinds.iter().find(|(start, _)| name.starts_with(start)).map(|(_, kind)| *kind);
+    let about = entry.about.as_deref().or(kind).unwrap_or("not known");
     let days = entry.unused.as_secs() / DAY;
     format!("{:>10}  {days:>4} days  {about}\n    {}\n", megabytes(entry.bytes), entry.path.display())
 }

@@ -10,8 +10,6 @@ use crate::error::Error;
 use crate::options::{BuildStep, ModelOptions};
 use crate::wrapper::CLASS;
 
-/// Name of the file that is compiled.
-const HEADER: &str = "hermes_header";
 /// What models include, Verilator's classes and the wrapper alike.
 const INCLUDES: &str =
     "#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <exception>\n\
@@ -33,18 +31,22 @@ pub(crate) fn header(
     let path = root.join("include/verilated.h");
     // The compiler refuses what it made of a header that was written again.
     let Ok(written) = path.metadata().and_then(|data| data.modified()) else { return Ok(None) };
-    let name = format!("header-{}.pch", tools.header_key(options, &format!("{written:?} {INCLUDES}")));
+    let header = format!("header-{}", tools.header_key(options, &format!("{written:?} {INCLUDES}")));
+    let (source, name) = (format!("{header}.cpp"), format!("{header}.pch"));
     let _lock = cache.lock(&name, || step(BuildStep::Waiting))?;
-    if cache.lookup(&name)? == Entry::Good {
+    if cache.lookup(&source)? == Entry::Good && cache.lookup(&name)? == Entry::Good {
         return Ok(Some(cache.path(&name)));
     }
-    let source = objects.join(format!("{HEADER}.cpp"));
-    fs::write(&source, INCLUDES).map_err(Error::io(&source))?;
+    // Compiled where it stays: the compiler refuses what was made of a file that is gone.
+    let text = objects.join("hermes_header.cpp");
+    fs::write(&text, INCLUDES).map_err(Error::io(&text))?;
+    cache.publish(&source, &text)?;
     let mut command = make(objects, options, tools, "-x c++-header");
-    command.arg(format!("VM_FAST={HEADER}")).arg("VM_SLOW=").arg("VM_PARALLEL_BUILDS=1");
-    command.args(["-f", &format!("{CLASS}.mk")]).arg(format!("{HEADER}.o"));
+    command.arg(format!("VPATH={}", cache.folder().display()));
+    command.arg(format!("VM_FAST={header}")).arg("VM_SLOW=").arg("VM_PARALLEL_BUILDS=1");
+    command.args(["-f", &format!("{CLASS}.mk")]).arg(format!("{header}.o"));
     match run_make(command, options, &mut |_| {}) {
-        Ok(()) => cache.publish(&name, &objects.join(format!("{HEADER}.o"))).map(Some),
+        Ok(()) => cache.publish(&name, &objects.join(format!("{header}.o"))).map(Some),
         Err(error) => {
             log::debug!("the header of models cannot be compiled ahead: {error}");
             Ok(None)

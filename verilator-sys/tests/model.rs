@@ -2,6 +2,7 @@
 //! library through a copy of the entries that begin with `runtime-`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
@@ -166,10 +167,24 @@ fn the_second_build_comes_from_the_cache_and_a_damaged_one_is_built_again() {
 #[test]
 fn models_that_are_not_optimized_share_a_header() {
     let cache = tempfile::tempdir().unwrap();
-    let options = ModelOptions { optimize: false, ..options("counter", cache.path()) };
+    let mut options = ModelOptions { optimize: false, ..options("counter", cache.path()) };
     if !options.compiler.contains("clang") {
         return;
     }
+    // Notes what it compiles.
+    let folder = tempfile::tempdir().unwrap();
+    let (compiler, calls) = (folder.path().join("compiler"), folder.path().join("calls"));
+    let script =
+        format!("#!/bin/sh\necho \"$@\" >> '{}'\nexec '{}' \"$@\"\n", calls.display(), options.compiler);
+    fs::write(&compiler, script).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    options.compiler = compiler.to_string_lossy().into_owned();
+    let compiled = || {
+        let text = fs::read_to_string(&calls).unwrap();
+        fs::remove_file(&calls).unwrap();
+        let of = |what: &str| text.lines().filter(|line| line.contains(what)).count();
+        (of("-x c++-header"), of(" -c -o hermes_all.o"))
+    };
     let build = |step: u32| {
         let library = Model::build(&COUNTER.replace("12'd1;", &format!("12'd{step};")), &options).unwrap();
         assert!(!library.report().cached);
@@ -186,15 +201,19 @@ fn models_that_are_not_optimized_share_a_header() {
         (header.metadata().unwrap().modified().unwrap(), header)
     };
     let (first, header) = build(1);
+    assert_eq!(compiled(), (1, 1));
     assert_eq!(build(2), (first, header.clone()));
+    assert_eq!(compiled(), (0, 1), "the compiler takes the header");
     fs::write(&header, "damaged").unwrap();
     let (again, _) = build(3);
+    assert_eq!(compiled(), (1, 1));
     assert!(again > first && fs::metadata(&header).unwrap().len() > 1_000_000);
     // One with its checksum, which the compiler refuses.
     fs::write(&header, "no header").unwrap();
     let sum = std::process::Command::new("sha256sum").arg(&header).output().unwrap().stdout;
     fs::write(header.with_extension("pch.sha256"), &sum[..64]).unwrap();
     build(4);
+    assert_eq!(compiled(), (0, 2), "once more without it");
     assert_eq!(fs::read_to_string(&header).unwrap(), "no header");
 }
 
