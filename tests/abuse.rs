@@ -2,22 +2,14 @@
 
 mod common;
 
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use common::Folder;
 
 /// Starts `hermes` in the folder without waiting for it.
 fn start(folder: &Folder, arguments: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_hermes"))
-        .current_dir(folder.path(""))
-        .args(arguments.split_whitespace())
-        .env("HERMES_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("hermes starts")
+    folder.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("hermes starts")
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn model(folder: &Folder) -> std::path::PathBuf {
 
 #[test]
 fn models_are_listed_and_removed() {
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     copy_model(&folder);
     let list = text(&hermes(&folder, "cache list").stdout);
     assert!(list.contains("default, cores 1, lanes 1, warps 2") && list.contains("\n1 file, "), "{list}");
@@ -74,7 +74,7 @@ fn models_are_listed_and_removed() {
 
 #[test]
 fn a_build_tells_of_itself_off_a_terminal_and_a_wrong_entry_is_built_again() {
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     copy_model(&folder);
     // Neither does the compiler mind a space in the path of temporary files.
     let temporary = folder.path("temporary files");
@@ -109,7 +109,7 @@ fn a_build_tells_of_itself_off_a_terminal_and_a_wrong_entry_is_built_again() {
 
 #[test]
 fn who_waits_for_another_build_is_told() {
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     copy_model(&folder);
     let lock = fs::File::create(format!("{}.lock", model(&folder).display())).unwrap();
     lock.lock().unwrap();
@@ -126,7 +126,7 @@ fn who_waits_for_another_build_is_told() {
 
 #[test]
 fn a_cache_that_may_only_be_read_serves_its_models() {
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     copy_model(&folder);
     let models = folder.path("models");
     for name in ["", "models"] {
@@ -142,6 +142,7 @@ fn a_cache_that_may_only_be_read_serves_its_models() {
             command = Command::new("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sh"]);
         }
+        folder.surround(&mut command);
         command.args(["-c", &call]).env("HERMES_CACHE", &models).output().expect("sh runs")
     };
     let output = run(RUN);

@@ -410,12 +410,10 @@ fn devices_may_be_written_twice() {
 
 /// Runs `hermes` by a shell, which redirects its outputs as `redirection` says.
 fn redirected(folder: &Folder, arguments: &str, redirection: &str) -> Output {
-    Command::new("sh")
-        .current_dir(folder.path(""))
-        .args(["-c", &format!("{} {arguments} {redirection}", env!("CARGO_BIN_EXE_hermes"))])
-        .stdin(Stdio::null())
-        .output()
-        .expect("sh runs")
+    let mut command = Command::new("sh");
+    folder.surround(&mut command);
+    command.args(["-c", &format!("{} {arguments} {redirection}", env!("CARGO_BIN_EXE_hermes"))]);
+    command.stdin(Stdio::null()).output().expect("sh runs")
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Interrupted {
         command
             .args(["--default-signal=INT", env!("CARGO_BIN_EXE_hermes")])
             .args(arguments.split_whitespace());
-        command.current_dir(folder.path("")).env("HERMES_CACHE", common::models());
+        folder.surround(&mut command);
         change(&mut command);
         command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("hermes runs");

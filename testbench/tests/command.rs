@@ -8,7 +8,7 @@ mod grid;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use grid::build;
+use grid::{build, build_brief};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandBench, CommandError, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
@@ -160,7 +160,7 @@ here:
 #[test]
 fn a_hart_that_does_not_stop_is_named_with_its_pc() {
     let config = Config { command_threads: 2, ..config() };
-    let library = build(&config);
+    let library = build_brief(&config);
     let memory = memory(Latency::Fixed(1), 0, 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("program.S");
@@ -222,7 +222,7 @@ fn harts_that_are_refused_a_device_let_others_fetch() {
         trace: true,
         ..Config::preset("fpga").unwrap()
     };
-    let library = build(&config);
+    let library = build_brief(&config);
     for seed in [1, 11] {
         let memory = memory(Latency::Random(1, 60), 10, seed);
         let bench = CommandBench::new(library.clone(), memory.clone(), Abilities::of(&config));

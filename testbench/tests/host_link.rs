@@ -7,7 +7,7 @@ mod grid;
 
 use std::sync::OnceLock;
 
-use grid::build;
+use grid::build_brief;
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{
     host_interrupt, CosimError, Device, Host, Latency, MemoryOptions, Simulation, MESSAGE_WORDS,
@@ -23,7 +23,13 @@ const BYTE: u32 = 1 << 7;
 fn array() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
     ARRAY.get_or_init(|| {
-        build(&Config { cores: 1, lanes: 1, warps: 2, command_threads: 1, ..Config::preset("fpga").unwrap() })
+        build_brief(&Config {
+            cores: 1,
+            lanes: 1,
+            warps: 2,
+            command_threads: 1,
+            ..Config::preset("fpga").unwrap()
+        })
     })
 }
 

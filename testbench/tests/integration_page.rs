@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use grid::build;
+use grid::build_brief;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::cosim::{host_interrupt, Device, Host, Latency, MemoryOptions, Simulation};
@@ -154,7 +154,7 @@ fn the_c_of_the_page_serves_an_array() {
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), &config);
     let memory = MemoryOptions { latency: Latency::Fixed(20), ..MemoryOptions::default() };
-    let simulation = Simulation::new(build(&config).instantiate().unwrap(), 8 << 20, memory).unwrap();
+    let simulation = Simulation::new(build_brief(&config).instantiate().unwrap(), 8 << 20, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
 
     let (entry, argument, verdicts, stacks, ring) = (0x1000, 0x2000, 0x1_0000, 0x2_0000, 0x40_0000);

@@ -14,15 +14,25 @@ pub fn models() -> PathBuf {
 }
 
 /// A temporary folder in which commands run; it goes when the test ends.
-pub struct Folder(tempfile::TempDir);
+pub struct Folder {
+    folder: tempfile::TempDir,
+    /// Whether the compiler optimizes models.
+    optimized: bool,
+}
 
 impl Folder {
     pub fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder"))
+        Self { folder: tempfile::tempdir().expect("a temporary folder"), optimized: true }
+    }
+
+    /// For short runs on an array that no other test has: models are built without optimization,
+    /// which would take longer than these runs.
+    pub fn for_short_runs() -> Self {
+        Self { optimized: false, ..Self::new() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -47,7 +57,7 @@ impl Folder {
 
     /// Names of the files in the folder, those that begin with a dot included.
     pub fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.0.path()).expect("the folder");
+        let entries = std::fs::read_dir(self.folder.path()).expect("the folder");
         let mut names: Vec<_> = entries
             .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
             .collect();
@@ -63,10 +73,16 @@ impl Folder {
     /// `hermes` with these arguments, separated by spaces, to be run in the folder.
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-        command.current_dir(self.0.path()).args(arguments.split_whitespace());
-        // Models are shared by all tests; building one takes longest.
-        command.env("HERMES_CACHE", models());
+        command.args(arguments.split_whitespace());
+        self.surround(&mut command);
         command
+    }
+
+    /// Lets a command that runs `hermes` do so in the folder, with the models of all tests:
+    /// building one takes longest.
+    pub fn surround(&self, command: &mut Command) {
+        command.current_dir(self.folder.path()).env("HERMES_CACHE", models());
+        command.env("HERMES_UNOPTIMIZED", if self.optimized { "" } else { "1" });
     }
 
     /// As [`Self::hermes`], after `change` had its way with the command.

@@ -100,7 +100,9 @@ fn faults_fail_the_run_unless_they_may() {
     assert!(String::from_utf8_lossy(&output.stderr).contains(&lines[0]));
     // Nobody reads the report: the faults are told all the same.
     let unread = format!("{{ {} {run}; echo exit code $? >&2; }} | true", env!("CARGO_BIN_EXE_hermes"));
-    let output = std::process::Command::new("sh").args(["-c", &unread]).current_dir(folder.path("")).output();
+    let mut command = std::process::Command::new("sh");
+    folder.surround(&mut command);
+    let output = command.args(["-c", &unread]).output();
     let error = String::from_utf8_lossy(&output.expect("sh runs").stderr).into_owned();
     assert!(error.contains(&lines[0]) && error.ends_with("exit code 1\n"), "{error}");
     // The verdicts of an app do not agree with its golden model when its kernel is another one, and

@@ -57,7 +57,7 @@ fn results_do_not_depend_on_the_array() {
 /// the stack is told as that.
 #[test]
 fn a_node_takes_a_local_window() {
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     folder.write("stack.c", include_str!("../kernels/stack.c"));
     folder.succeed("kernel build stack.c -o stack.elf");
     folder.succeed("gen-trace --kind fixed:64 --packets 40 -o in.pcap");

@@ -71,7 +71,8 @@ pub struct ModelOptions {
     /// Verilator writes it.
     pub rewriter: Option<&'static dyn Rewriter>,
     /// Whether the compiler optimizes what runs every cycle. Without that a model is built in half
-    /// the time, and takes two to three times as long for a cycle: for some thousand cycles.
+    /// to a third of the time, and takes three to five times as long for a cycle: for short runs.
+    /// By default it does, unless `$HERMES_UNOPTIMIZED` is there and not empty.
     pub optimize: bool,
     /// Further arguments for Verilator.
     pub verilator_flags: Vec<String>,
@@ -92,10 +93,10 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// Options for the module `top`: no tracing, one flat model, optimized, as many compiler
-    /// processes as the machine has processors, `verilator` from the search path (or
-    /// `$VERILATOR`), and of the compilers there the newest `clang++-NUMBER`, else `clang++`, else
-    /// `g++` (or `$CXX`).
+    /// Options for the module `top`: no tracing, one flat model, optimized (but for
+    /// `$HERMES_UNOPTIMIZED`), as many compiler processes as the machine has processors,
+    /// `verilator` from the search path (or `$VERILATOR`), and of the compilers there the newest
+    /// `clang++-NUMBER`, else `clang++`, else `g++` (or `$CXX`).
     pub fn new(top: impl Into<String>) -> Self {
         let program =
             |variable, default: fn() -> String| std::env::var(variable).unwrap_or_else(|_| default());
@@ -105,7 +106,7 @@ impl ModelOptions {
             trace: false,
             shared: Vec::new(),
             rewriter: None,
-            optimize: true,
+            optimize: std::env::var_os("HERMES_UNOPTIMIZED").is_none_or(|value| value.is_empty()),
             verilator_flags: Vec::new(),
             cxx_flags: Vec::new(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -116,12 +117,12 @@ impl ModelOptions {
         }
     }
 
-    /// Checks the fields that become names in generated files.
     /// What rewrites the C++, if there is something to rewrite.
     pub(crate) fn rewriter(&self) -> Option<&'static dyn Rewriter> {
         self.rewriter.filter(|_| !self.shared.is_empty())
     }
 
+    /// Checks the fields that become names in generated files.
     pub(crate) fn validate(&self) -> Result<(), Error> {
         let identifier = |field, value: &String| {
             let mut chars = value.chars();

@@ -22,7 +22,19 @@ pub fn options(design: &Design) -> ModelOptions {
 /// # Errors
 /// As [`Model::build`].
 pub fn checked(design: &Design) -> Result<ModelLibrary, Error> {
-    let mut options = options(design);
+    with_assertions(design, options(design))
+}
+
+/// The same for runs of some ten thousand cycles: the compiler does not optimize it, which would
+/// take longer than these runs.
+///
+/// # Errors
+/// As [`Model::build`].
+pub fn brief(design: &Design) -> Result<ModelLibrary, Error> {
+    with_assertions(design, ModelOptions { optimize: false, ..options(design) })
+}
+
+fn with_assertions(design: &Design, mut options: ModelOptions) -> Result<ModelLibrary, Error> {
     options.verilator_flags.push("--assert".to_string());
     Model::build(&(design.verilog() + &hermes_artefacts::checks(design)), &options)
 }

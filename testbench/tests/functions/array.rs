@@ -146,7 +146,7 @@ impl Array {
     /// As [`Self::new`], on an array whose cores have `amocas.w`.
     pub fn new_swapping(functions: [Marks; FUNCTIONS]) -> Self {
         let design = hermes_rtl::top::emit_top(&Config { compare_and_swap: true, ..config() }).unwrap();
-        Self::on_model(model::checked(&design).unwrap().instantiate().unwrap(), functions)
+        Self::on_model(model::brief(&design).unwrap().instantiate().unwrap(), functions)
     }
 
     fn on_model(model: Model, functions: [Marks; FUNCTIONS]) -> Self {

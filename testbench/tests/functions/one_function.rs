@@ -11,7 +11,7 @@ use hermes_testbench::traffic::{Generator, Kind, Traffic};
 
 fn run_on(config: &Config, name: &str, packets: &[SlotPacket]) -> RunResult {
     let design = hermes_rtl::top::emit_top(config).unwrap();
-    let library = model::checked(&design).unwrap();
+    let library = model::brief(&design).unwrap();
     let entry = AppEntry::find(name).unwrap();
     let app = entry.load(&Inputs::default()).unwrap();
     let kernel = entry.kernel(false).unwrap();

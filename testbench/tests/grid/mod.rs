@@ -38,6 +38,13 @@ pub fn build(config: &Config) -> ModelLibrary {
     model::checked(&design).unwrap()
 }
 
+/// The same for short runs, which not all tests have.
+#[allow(dead_code)]
+pub fn build_brief(config: &Config) -> ModelLibrary {
+    config.validate().unwrap();
+    model::brief(&hermes_rtl::top::emit_top(config).unwrap()).unwrap()
+}
+
 /// Memories from quick to slow, in order and not.
 pub fn memories(seed: u64) -> [MemoryOptions; 4] {
     let memory = |latency, stall_percent| MemoryOptions { latency, stall_percent, seed, failing: Vec::new() };

@@ -44,7 +44,7 @@ fn library(harts: usize) -> &'static ModelLibrary {
     static LIBRARIES: [OnceLock<ModelLibrary>; 2] = [OnceLock::new(), OnceLock::new()];
     LIBRARIES[usize::from(harts > 1)].get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config(harts)).unwrap();
-        model::checked(&design).unwrap()
+        model::brief(&design).unwrap()
     })
 }
 
