@@ -264,6 +264,7 @@ fn steps_out_of_order_are_noticed() {
 /// Where packets branch, the order of the steps matters as well: lanes wait for what goes while
 /// their warp is elsewhere, so that an empty FIFO does not say that it may lose its cores.
 #[test]
+#[ignore = "half a minute: a run for each of six steps"]
 fn steps_out_of_order_are_noticed_where_packets_branch() {
     let config = Config { cores: 8, network_functions: 8, function_branches: true, ..array() };
     let bench = Bench { config, folder: ways(), packets: 1_000 };

@@ -18,7 +18,7 @@ pub const ARRAY: &str = "--cores 4 --lanes 4 --warps 4 --channels 2 --aes --netw
 
 /// A folder with a firewall, a router, what comes later, and packets for all of them.
 pub fn folder(packets: usize, seed: u64) -> Folder {
-    let folder = Folder::for_long_runs();
+    let folder = Folder::new();
     for (file, deny, seed) in [("filters", 20, 3), ("filters-2", 30, 4)] {
         folder.succeed(&format!("gen-rules --kind fw --count 60 --deny {deny} --seed {seed} -o {file}"));
     }
