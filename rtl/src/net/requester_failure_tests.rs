@@ -456,6 +456,29 @@ fn a_peer_that_is_not_ready() {
     }
 }
 
+/// A rest is no loss: behind it go as many packets as before it, the window of the queue pair.
+#[test]
+fn a_rest_keeps_the_window() {
+    let mut bench = Bench::new("requester_rests");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    bench.uut.timeout.next = 1_000_000.into();
+    bench.uut.retries.next = 2.into();
+    bench.post(1, put_from(0, 24 << MTU, 0), wire);
+    for _ in 0..3_000 {
+        bench.cycle(None, wire);
+    }
+    let window = bench.packets.len();
+    assert!((4..24).contains(&window), "{window} packets without an answer");
+    let sequence = u64::from(bench.first[1]).into();
+    let not_ready = PeerAnswer { pair: 1.into(), sequence, syndrome: 0x21.into(), ..PeerAnswer::default() };
+    bench.answers.push((0, not_ready));
+    // Code 1 is a rest of less than 16,000 cycles.
+    for _ in 0..20_000 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!((bench.packets.len() - window, bench.timed_out), (window, 0));
+}
+
 /// RESET waits for a queue pair that has commands, is about to begin, or of which a command was
 /// taken: each of them alone. In ERROR its commands end when nothing of it moves.
 #[test]
