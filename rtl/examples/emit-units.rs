@@ -60,6 +60,14 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
         // Two entries in each queue: three warps are a lap and a half.
         unit("dispatch", &control::Dispatch::<1, 2>::new(ControlOptions::of(2, 2, 2))),
+        // Packets go on from function 0 to 1 and 2.
+        unit(
+            "dispatch_chain",
+            &control::Dispatch::<2, 3>::new(ControlOptions {
+                network_functions: 3,
+                ..ControlOptions::of(2, 2, 2)
+            }),
+        ),
         // With a thread spawner a lookup table holds the slot of a job, four bits.
         unit("dispatch_spawned", &control::Dispatch::<4, 5>::new(spawned(2, 2, 2))),
         unit("scoreboard", &core::Scoreboard::default()),
