@@ -1,5 +1,6 @@
 //! The arrays and the memories on which tests of the memory system run.
 
+use hermes_hdl::emit::Design;
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{DramTiming, Latency, MemoryOptions};
 use hermes_testbench::model;
@@ -32,17 +33,19 @@ pub fn config(
     Config { cores: 2, lanes: 4, warps: 4, trace: true, ..sizes }
 }
 
-pub fn build(config: &Config) -> ModelLibrary {
+fn design(config: &Config) -> Design {
     config.validate().unwrap();
-    let design = hermes_rtl::top::emit_top(config).unwrap();
-    model::checked(&design).unwrap()
+    hermes_rtl::top::emit_top(config).unwrap()
+}
+
+pub fn build(config: &Config) -> ModelLibrary {
+    model::checked(&design(config)).unwrap()
 }
 
 /// The same for short runs, which not all tests have.
 #[allow(dead_code)]
 pub fn build_brief(config: &Config) -> ModelLibrary {
-    config.validate().unwrap();
-    model::brief(&hermes_rtl::top::emit_top(config).unwrap()).unwrap()
+    model::brief(&design(config)).unwrap()
 }
 
 /// Memories from quick to slow, in order and not.
