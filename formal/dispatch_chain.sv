@@ -115,7 +115,7 @@ module dispatch_chain_formal (
     // is at or waits for.
     (* anyconst *) reg [3:0] first, second;
     localparam FREE = 3'd0, RUNS = 3'd1, WAITS = 3'd2, DONE = 3'd3, GONE = 3'd4;
-    reg [2:0] first_is, second_is, first_wants, second_wants;
+    reg [2:0] first_is, second_is, first_wants;
     reg [1:0] first_place, second_place, first_lanes, first_left;
     reg [5:0] first_count;
     reg [2:0] first_last;
@@ -173,7 +173,6 @@ module dispatch_chain_formal (
         if (second_hops) {second_is, second_place, second_is_behind} <= {RUNS, hop_place, 1'b0};
         if (second_ends) begin
             second_is <= goes ? WAITS : DONE;
-            second_wants <= target;
             second_is_behind <= goes && first_is == WAITS && first_wants == target && !first_hops;
             if (!goes && first_is != DONE && first_is != GONE && first_is != FREE) overtaken <= first < second;
         end
