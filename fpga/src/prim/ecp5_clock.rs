@@ -80,6 +80,7 @@ impl Logic for Ecp5Clock {
                 "Clock of {kilohertz} kHz and its reset, by the PLL of an ECP5; in simulation the clock is that \
                  of the board."
             ),
+            file!(),
         )
         .follows("clock_out", "clock_in")
         .into_timing()

@@ -21,7 +21,7 @@ impl Logic for Ecp5Global {
         self.signal_out.next = self.signal_in.val();
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        HandWritten::new("Ecp5Global", "A signal on the global network of an ECP5.")
+        HandWritten::new("Ecp5Global", "A signal on the global network of an ECP5.", file!())
             .follows("signal_out", "signal_in")
             .into_timing()
     }

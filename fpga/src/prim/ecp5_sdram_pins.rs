@@ -56,6 +56,7 @@ impl Logic for Ecp5SdramPins {
         HandWritten::new(
             format!("Ecp5SdramPins<{columns}, {cas_latency}>"),
             "Clock and data pins of an SDRAM of 16 bits; in simulation with the chip behind them.",
+            file!(),
         )
         .follows("sdram_d", "bus_d_out")
         .follows("sdram_d", "bus_d_enable")

@@ -65,7 +65,7 @@ pub fn expand(
             #[doc(hidden)]
             #[allow(dead_code)]
             fn unit_description(&self, description: &mut unit_info::Description) {
-                description.unit(std::any::type_name::<Self>(), #text, &[#(#fields),*]);
+                description.unit(std::any::type_name::<Self>(), #text, file!(), &[#(#fields),*]);
                 #(#parameters)*
                 #(#parts)*
                 #(#generics)*

@@ -163,7 +163,7 @@ fn implement(
             fn timing(&self) -> Vec<TimingInfo> {
                 let fields: &[(&str, &str)] = &[#((#names, #docs)),*];
                 unit_info::Description::timing(|description| {
-                    description.unit(std::any::type_name::<Self>(), #text, fields);
+                    description.unit(std::any::type_name::<Self>(), #text, file!(), fields);
                     #promises
                     #separate
                 })

@@ -61,7 +61,7 @@ mod tests {
             self.seen.next = self.drive.val();
         }
         fn timing(&self) -> Vec<TimingInfo> {
-            HandWritten::new("Pads", "Pins.")
+            HandWritten::new("Pads", "Pins.", file!())
                 .follows("pins", "drive")
                 .follows("seen", "drive")
                 .bidirectional("pins")

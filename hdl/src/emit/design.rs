@@ -72,6 +72,15 @@ impl Design {
         }
         text + TAIL
     }
+
+    /// The design as one file a module, each with its name and text, in the order of the modules.
+    /// Each begins with `head`. A file depends on its module alone: it is the same in all designs
+    /// that have the module.
+    #[must_use]
+    pub fn module_files(&self, head: &str) -> Vec<(String, String)> {
+        let text = |module: &Module| format!("{head}{HEAD}{}\n{TAIL}", module.text);
+        self.modules.iter().map(|module| (format!("{}.v", module.name), text(module))).collect()
+    }
 }
 
 /// At the head of a file: a name without a declaration is an error. Names of instances are those of
@@ -319,6 +328,9 @@ impl Library {
             for line in comment::lines(&comment::plain(&definition.doc), "") {
                 let _ = writeln!(text, "{line}");
             }
+            if !definition.source.is_empty() {
+                let _ = writeln!(text, "// Source: {}", definition.source);
+            }
             let parameters = parameter_list(&definition.sizes, number == top);
             let _ = write!(text, "module {name} {parameters}{}", definition.header);
             for (i, piece) in definition.body.split('\u{1}').enumerate() {
@@ -448,6 +460,7 @@ fn hand_written(scope: &Scope, path: &str, module: &HandWritten) -> Result<Defin
     };
     Ok(Definition {
         doc: module.doc.clone(),
+        source: module.source.clone(),
         shared_name: (!module.parameters.is_empty())
             .then(|| module_name(without_arguments(&module.type_name))),
         sizes: module.parameters.clone(),

@@ -38,6 +38,8 @@ pub struct Definition {
     /// Children that are modules: name of the field, and index.
     pub children: Vec<(String, usize)>,
     pub doc: String,
+    /// Source file of the unit; empty if it does not say so.
+    pub source: String,
     pub ports: Vec<Port>,
     /// Text after the header, with `\u{1}number\u{1}` for the names of other modules.
     pub header: String,
@@ -529,6 +531,7 @@ pub fn write(
     promises.extend(always);
     Ok(Definition {
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
+        source: description.map(|d| d.source.clone()).unwrap_or_default(),
         header: header(&ports),
         ports: ports.into_iter().map(|p| p.port).collect(),
         body: format!("{declarations}{combinational}{instances}{clocked}{sink}"),

@@ -300,7 +300,7 @@ impl Logic for Relay {
         self.order.ready.next = self.out.iter().all(|out| out.ready.val());
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        HandWritten::new("Relay", "Passes an order on to two others.")
+        HandWritten::new("Relay", "Passes an order on to two others.", file!())
             .parameter("STEP", 4)
             .width(&["order_step"], "STEP")
             .width(&["out_step"], "2*STEP")
@@ -392,7 +392,7 @@ pub struct Twice {
 impl Logic for Twice {
     fn update(&mut self) {}
     fn timing(&self) -> Vec<TimingInfo> {
-        HandWritten::new("Twice", "Two ports of one name.").into_timing()
+        HandWritten::new("Twice", "Two ports of one name.", file!()).into_timing()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the back end as a whole.
-use super::unit_info::HandWritten;
+use std::path::Path;
+
+use super::unit_info::{self, HandWritten};
 use super::{emit, example, Port};
 use crate::prelude::*;
 use crate::testing::check;
@@ -104,7 +106,10 @@ fn equal_units_are_one_module_and_vectors_are_packed() {
     let port = |name: &str| design.ports.iter().find(|p| p.name == name).unwrap();
     assert_eq!(port("data"), &Port { name: "data".into(), direction: super::Direction::Input, width: 24 });
     let text = &design.modules[2].text;
-    assert!(text.starts_with("// Several queues.\nmodule queues_top (\n"), "{text}");
+    assert!(
+        text.starts_with("// Several queues.\n// Source: hdl/src/emit/tests.rs\nmodule queues_top (\n"),
+        "{text}"
+    );
     assert!(text.contains(".data_in(data[23:16]),"), "{text}");
     assert!(text.contains(".data_out(out[7:0]),"), "{text}");
     assert!(text.contains("assign any = !queue_0_empty || !queue_1_empty || !queue_2_empty;"), "{text}");
@@ -194,6 +199,34 @@ fn a_file_has_no_implicit_nets() {
     for (i, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with("`line")) {
         let number = line.split(' ').nth(1).unwrap();
         assert_eq!(number, (i + 2).to_string(), "{line}: the number is that of the line that follows");
+    }
+}
+
+/// Each module tells its source file, with a path that is the same on every machine, and has a
+/// file of its own that depends on it alone.
+#[test]
+fn modules_tell_their_source_and_have_files() {
+    let design = emit(&Queues::new(2), "queues_top").unwrap();
+    let files = design.module_files("// Head\n");
+    assert_eq!(files.len(), design.modules.len());
+    for ((name, text), module) in files.iter().zip(&design.modules) {
+        assert_eq!(*name, format!("{}.v", module.name));
+        assert_eq!(text.matches("endmodule").count(), 1, "{text}");
+        assert!(text.starts_with("// Head\n`default_nettype none\n"), "{text}");
+        let source = module.text.lines().find_map(|line| line.strip_prefix("// Source: ")).unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(source);
+        assert!(path.is_file(), "{source}");
+    }
+    for (file, path) in [
+        ("rtl/src/top.rs", "rtl/src/top.rs"),
+        ("/home/me/registry/hermes-hdl-0.2.0/src/prim/ram_sync.rs", "hermes-hdl-0.2.0/src/prim/ram_sync.rs"),
+        ("C:\\work\\mine\\src\\unit.rs", "mine/src/unit.rs"),
+        ("/tmp/unit.rs", "tmp/unit.rs"),
+        ("/unit.rs", "unit.rs"),
+        ("hdl/tests/../examples/fir/filter.rs", "hdl/examples/fir/filter.rs"),
+        ("/home/me/src/mine/target/debug/build/mine-1a2b/out/unit.rs", "out/unit.rs"),
+    ] {
+        assert_eq!(unit_info::source_path(file), path);
     }
 }
 
@@ -323,7 +356,7 @@ impl<const N: usize> Logic for Constant<N> {
         self.value.next = bits(1);
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        HandWritten::new(format!("Constant<{N}>"), "One.")
+        HandWritten::new(format!("Constant<{N}>"), "One.", file!())
             .parameter("WIDTH", N)
             .width(&["value"], "WIDTH")
             .into_timing()

@@ -35,6 +35,8 @@ pub struct Description {
     pub type_name: String,
     /// Doc comment of the struct.
     pub doc: String,
+    /// Source file of the struct, from the folder of the workspace or crate on: [`source_path`].
+    pub source: String,
     /// Doc comments of its fields, by name.
     pub fields: Vec<(String, String)>,
     /// Values of integer fields that begin with `_` and of const parameters, by name.
@@ -66,11 +68,13 @@ impl Description {
         description.into_timing()
     }
 
-    /// Notes the struct: its type, its comment, its fields with theirs.
+    /// Notes the struct: its type, its comment, its source file as `file!()` gives it, its fields
+    /// with their comments.
     #[inline(never)]
-    pub fn unit(&mut self, type_name: &str, doc: &str, fields: &[(&str, &str)]) {
+    pub fn unit(&mut self, type_name: &str, doc: &str, file: &str, fields: &[(&str, &str)]) {
         self.type_name = type_name.to_string();
         self.doc = doc.to_string();
+        self.source = source_path(file);
         self.fields = fields.iter().map(|(name, doc)| ((*name).to_string(), (*doc).to_string())).collect();
     }
 
@@ -122,7 +126,7 @@ impl Description {
     #[inline(never)]
     fn into_timing(self) -> Vec<TimingInfo> {
         let numbers = |list: Vec<(String, BigInt)>| list.into_iter().map(|(n, v)| format!("{n}={v}"));
-        let mut inputs = vec![self.doc];
+        let mut inputs = vec![self.doc, self.source];
         inputs.extend(self.fields.into_iter().map(|(name, doc)| format!("{name}={doc}")));
         let mut outputs: Vec<String> = numbers(self.parameters).collect();
         outputs.push(String::new());
@@ -158,7 +162,8 @@ impl Description {
         Some(Self {
             type_name: info.clock.clone(),
             doc: info.inputs.first().cloned().unwrap_or_default(),
-            fields: info.inputs.iter().skip(1).filter_map(pair).collect(),
+            source: info.inputs.get(1).cloned().unwrap_or_default(),
+            fields: info.inputs.iter().skip(2).filter_map(pair).collect(),
             parameters: numbers(parameters),
             constants: numbers(constants),
             locals: Locals::from_text(locals),
@@ -170,6 +175,30 @@ impl Description {
             separate: !separate.is_empty(),
         })
     }
+}
+
+/// The path of a source file as it stands in the Verilog, from `file!()`: the one in its workspace;
+/// of a crate outside of the workspace, which the compiler knows by its path on this machine, from
+/// the crate's folder on; of a generated file, the last folder and the name.
+#[must_use]
+pub fn source_path(file: &str) -> String {
+    let file = file.replace('\\', "/");
+    let is_absolute = file.starts_with('/') || file.get(1..3) == Some(":/");
+    let mut names: Vec<&str> = Vec::new();
+    for name in file.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    if !is_absolute {
+        return names.join("/");
+    }
+    // Behind `target` stands what is of this machine.
+    let source = names.iter().rposition(|name| *name == "src").filter(|at| !names[*at..].contains(&"target"));
+    let from = source.unwrap_or(names.len().saturating_sub(1)).saturating_sub(1);
+    names[from..].join("/")
 }
 
 /// A unit that the back end knows by itself.
@@ -199,6 +228,8 @@ pub struct HandWritten {
     pub type_name: String,
     /// Header comment of the module.
     pub doc: String,
+    /// Source file of the unit, from the folder of the workspace or crate on: [`source_path`].
+    pub source: String,
     /// Parameters of the Verilog module, with the values of this unit.
     pub parameters: Vec<(String, usize)>,
     /// Ports whose number of bits depends on parameters, with an expression for it.
@@ -210,10 +241,12 @@ pub struct HandWritten {
 }
 
 impl HandWritten {
-    /// A module without parameters; no output follows an input in the same cycle.
+    /// A module without parameters; no output follows an input in the same cycle. `file` is its
+    /// source, as `file!()` gives it.
     #[must_use]
-    pub fn new(type_name: impl Into<String>, doc: impl Into<String>) -> Self {
-        Self { type_name: type_name.into(), doc: doc.into(), ..Self::default() }
+    pub fn new(type_name: impl Into<String>, doc: impl Into<String>, file: &str) -> Self {
+        let (type_name, doc, source) = (type_name.into(), doc.into(), source_path(file));
+        Self { type_name, doc, source, ..Self::default() }
     }
 
     /// Adds a parameter: its Verilog name, and its value in this unit.
@@ -260,7 +293,7 @@ impl Primitive {
             Self::Register { reset_value } => ("register".to_string(), vec![reset_value], vec![]),
             Self::Pack => ("pack".to_string(), vec![], vec![]),
             Self::HandWritten(module) => {
-                let mut inputs = vec![module.type_name, module.doc];
+                let mut inputs = vec![module.type_name, module.doc, module.source];
                 inputs.extend(module.parameters.into_iter().map(|(name, value)| format!("{name}={value}")));
                 let pairs = |list: Vec<(String, String)>| list.into_iter().flat_map(|(a, b)| [a, b]);
                 let mut outputs: Vec<String> = pairs(module.widths).collect();
@@ -292,7 +325,8 @@ impl Primitive {
                 Some(Self::HandWritten(HandWritten {
                     type_name: input(0)?,
                     doc: input(1)?,
-                    parameters: info.inputs[2..].iter().filter_map(parameter).collect(),
+                    source: input(2)?,
+                    parameters: info.inputs[3..].iter().filter_map(parameter).collect(),
                     widths: pairs(lists.next()?),
                     combinational: pairs(lists.next()?),
                     bidirectional: lists.next()?.to_vec(),

@@ -61,6 +61,7 @@ impl<const N: usize, const A: usize> Logic for LaneRam<N, A> {
             format!("LaneRam<{N}, {A}, {lanes}>"),
             "2^ADDRESS_BITS rows of LANES words of WIDTH bits, one write port, one combinational read port: \
              distributed RAM.",
+            file!(),
         )
         .parameter("WIDTH", N)
         .parameter("ADDRESS_BITS", A)

@@ -47,6 +47,7 @@ impl<const N: usize> Logic for LaneRegisters<N> {
         HandWritten::new(
             format!("LaneRegisters<{N}, {lanes}>"),
             "LANES words of WIDTH bits with one enable: flip-flops.",
+            file!(),
         )
         .parameter("WIDTH", N)
         .parameter("LANES", lanes)

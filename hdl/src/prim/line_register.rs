@@ -35,7 +35,7 @@ impl Logic for LineRegister {
         }
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        HandWritten::new(std::any::type_name::<Self>(), "64 bytes with byte enables: flip-flops.")
+        HandWritten::new(std::any::type_name::<Self>(), "64 bytes with byte enables: flip-flops.", file!())
             .into_timing()
     }
     fn hdl(&self) -> Verilog {

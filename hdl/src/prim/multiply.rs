@@ -57,6 +57,7 @@ impl Logic for PartialProducts {
         HandWritten::new(
             std::any::type_name::<Self>(),
             "Four signed multipliers of 18 by 18 bits with output registers: DSP blocks.",
+            file!(),
         )
         .into_timing()
     }

@@ -39,6 +39,7 @@ impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {
         HandWritten::new(
             std::any::type_name::<Self>(),
             "2^ADDRESS_BITS words of WIDTH bits, one write port, one combinational read port: distributed RAM.",
+            file!(),
         )
         .parameter("WIDTH", T::BITS)
         .parameter("ADDRESS_BITS", A)

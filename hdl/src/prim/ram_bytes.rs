@@ -70,6 +70,7 @@ impl<const A: usize> Logic for RamBytes<A> {
         HandWritten::new(
             if A == 12 { format!("RamBytes<{words}>") } else { format!("RamBytes<{words}, {A}>") },
             "2^INDEX_BITS words of 32 bits with byte enables, one port: block RAM. Address bits above do not count.",
+            file!(),
         )
         .parameter("ADDRESS_BITS", A)
         .parameter("INDEX_BITS", words.ilog2() as usize)

@@ -55,6 +55,7 @@ impl<const N: usize, const A: usize> Logic for RamNoCollision<N, A> {
             std::any::type_name::<Self>(),
             "2^ADDRESS_BITS words of WIDTH bits, one write port, one registered read port: block RAM; \
              the word read while it is written is undefined.",
+            file!(),
         )
         .parameter("WIDTH", N)
         .parameter("ADDRESS_BITS", A)

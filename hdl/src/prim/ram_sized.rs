@@ -67,6 +67,7 @@ impl<const N: usize> Logic for RamSized<N> {
             format!("RamSized<{N}, {words}>"),
             "2^ADDRESS_BITS words of WIDTH bits, one write port, one registered read port: block RAM; \
              the word read while it is written is undefined. Address bits above do not count.",
+            file!(),
         )
         .parameter("WIDTH", N)
         .parameter("ADDRESS_BITS", words.ilog2() as usize)

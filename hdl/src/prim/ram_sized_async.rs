@@ -55,6 +55,7 @@ impl<const N: usize> Logic for RamSizedAsync<N> {
             format!("RamSizedAsync<{N}, {words}>"),
             "2^ADDRESS_BITS words of WIDTH bits, one write port, one combinational read port: distributed RAM. \
              Address bits above do not count.",
+            file!(),
         )
         .parameter("WIDTH", N)
         .parameter("ADDRESS_BITS", words.ilog2() as usize)

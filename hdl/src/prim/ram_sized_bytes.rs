@@ -82,6 +82,7 @@ impl Logic for RamSizedBytes {
             format!("RamSizedBytes<{words}>"),
             "2^ADDRESS_BITS lines of 64 bytes, one write port with byte enables, one registered read port: block RAM; \
              the line read while it is written is undefined. Address bits above do not count.",
+            file!(),
         )
         .parameter("ADDRESS_BITS", words.ilog2() as usize)
         .into_timing()

@@ -45,6 +45,7 @@ impl<T: Synth, const A: usize> Logic for RamSync<T, A> {
         HandWritten::new(
             std::any::type_name::<Self>(),
             "2^ADDRESS_BITS words of WIDTH bits, one write port, one registered read port: block RAM.",
+            file!(),
         )
         .parameter("WIDTH", T::BITS)
         .parameter("ADDRESS_BITS", A)
