@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use hermes_artefacts::FileLayout;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::metrics::Clock;
@@ -37,6 +38,10 @@ pub struct Args {
     /// module would have as a file of its own
     #[arg(long, help_heading = "Verilog")]
     line_directives: bool,
+    /// Give each module a file of its own, with its name, in place of one hermes_top.v: two
+    /// arrays, or two versions of one, are compared file by file
+    #[arg(long, conflicts_with = "line_directives", help_heading = "Verilog")]
+    split: bool,
 }
 
 impl Args {
@@ -61,18 +66,17 @@ fn prefix(text: &str) -> Result<String, String> {
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let config = Config { trace: args.retire_trace, ..args.array.config()? };
     let design = array::prefixed_design(&config, args.prefix.as_deref().unwrap_or_default())?;
+    let layout = match (args.split, args.line_directives) {
+        (true, _) => FileLayout::FileEach,
+        (false, true) => FileLayout::OneFileWithLines,
+        (false, false) => FileLayout::OneFile,
+    };
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let registers = registers_of(&config);
-    let files = hermes_artefacts::all(
-        &design,
-        &config,
-        &registers,
-        args.clock.megahertz(),
-        args.line_directives,
-        origin::commit(),
-    );
+    let files =
+        hermes_artefacts::all(&design, &config, &registers, args.clock.megahertz(), layout, origin::commit());
     for (name, text) in files {
         output::write(&folder.join(name), text.as_bytes())?;
     }

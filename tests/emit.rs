@@ -135,6 +135,35 @@ fn prefixes() {
     assert_eq!(folder.files(), ["both"], "nothing else was written");
 }
 
+/// A file a module, of which two arrays share those that are equal; the list of files is what
+/// Verilator lints, without a word about names of files.
+#[test]
+fn a_file_for_each_module_on_request() {
+    let folder = Folder::new();
+    folder.succeed("emit --preset fpga --lanes 2 --split -o two");
+    folder.succeed("emit --preset fpga --lanes 1 --split -o one");
+    let list = folder.text("two/hermes_top.f");
+    let names: Vec<&str> = list.lines().filter(|line| !line.starts_with("//")).collect();
+    assert!(names.len() > 50 && names.last() == Some(&"hermes_top.v"), "{names:?}");
+    let equal = names.iter().filter(|name| {
+        let text = folder.text(&format!("two/{name}"));
+        let module = name.trim_end_matches(".v");
+        assert_eq!(text.lines().filter(|line| line.starts_with("module ")).count(), 1, "{name}");
+        assert!(text.contains(&format!("\nmodule {module} ")), "{name}");
+        assert!(text.lines().any(|line| line.starts_with("// Source: ") && line.ends_with(".rs")), "{name}");
+        let other = folder.path("one").join(name);
+        other.is_file() && folder.text(&format!("one/{name}")) == text
+    });
+    assert!(equal.count() > 30);
+    let mut command = Command::new(std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into()));
+    command.current_dir(folder.path("two")).args(["--lint-only", "-Wall", "--top-module", "hermes_top"]);
+    let output = command.args(["-f", "hermes_top.f"]).output().expect("Verilator runs");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && messages.trim().is_empty(), "{messages}");
+    let output = folder.hermes("emit --split --line-directives -o other");
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn line_directives_on_request() {
     let folder = Folder::new();

@@ -5,18 +5,19 @@ use hermes_hdl::emit::Design;
 use super::base_name;
 
 /// A FuseSoC core description (CAPI2) with targets for lint, for synthesis for an ECP5, and for
-/// synthesis to Yosys's own cells.
+/// synthesis to Yosys's own cells. `files` has the names of the Verilog files.
 #[must_use]
-pub fn core(design: &Design) -> String {
+pub fn core(design: &Design, files: &[&str]) -> String {
     let (top, name) = (&design.top, base_name(&design.top));
+    let files: String = files.iter().map(|file| format!("      - {file}\n")).collect();
     format!(
         "CAPI=2:\n\
          name: \"::{name}:{version}\"\n\
          description: \"SIMT array for packet processing\"\n\
          filesets:\n  \
            rtl:\n    \
-             files:\n      \
-               - {top}.v\n    \
+             files:\n\
+             {files}    \
              file_type: verilogSource-2005\n  \
            constraints_sdc:\n    \
              files:\n      \

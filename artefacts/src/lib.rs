@@ -20,12 +20,26 @@ mod vivado;
 pub use checks::checks;
 pub use register_map::{c_header, system_rdl};
 
+/// How the modules are divided into files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileLayout {
+    /// All in the file of the top.
+    #[default]
+    OneFile,
+    /// All in the file of the top, a `` `line `` directive before each
+    /// ([`Design::verilog_with_lines`]).
+    OneFileWithLines,
+    /// A file each, with the module's name. Its text depends on the module alone, not on the
+    /// configuration or the version, so that files of two arrays differ where their modules do.
+    FileEach,
+}
+
 /// The licence of everything emitted, as an SPDX expression.
 pub const LICENSE: &str = "MIT OR Apache-2.0";
 
 /// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as
 /// it is; `registers` is the map of the design's register file, empty if it has none. `megahertz`:
-/// the clock of the constraints; `line_directives`: see [`verilog`]; `commit`: see [`manifest`].
+/// the clock of the constraints; `layout`: the files of the modules; `commit`: see [`manifest`].
 ///
 /// # Panics
 /// As [`manifest`].
@@ -35,21 +49,23 @@ pub fn all<C: Serialize>(
     configuration: &C,
     registers: &[RegisterSpec],
     megahertz: f64,
-    line_directives: bool,
+    layout: FileLayout,
     commit: Option<&str>,
 ) -> Vec<(String, String)> {
     let (top, name) = (&design.top, base_name(&design.top));
     let wrapper = vivado::wrapper_name(top);
     let hash = head(configuration, "#");
     let slashes = head(configuration, "//");
+    let modules = module_files(design, configuration, layout);
+    let names: Vec<&str> = modules.iter().map(|(name, _)| name.as_str()).collect();
     // FuseSoC wants its own mark in the first line.
-    let core = fusesoc::core(design).replacen('\n', &format!("\n{hash}"), 1);
+    let core = fusesoc::core(design, &names).replacen('\n', &format!("\n{hash}"), 1);
+    let list = file_list(&names);
     let mut files = vec![
-        (format!("{top}.v"), verilog(design, configuration, line_directives)),
-        (format!("{top}.json"), manifest(design, configuration, registers, commit)),
-        (format!("{top}.f"), slashes.clone() + &file_list(design)),
+        (format!("{top}.json"), manifest(design, &names, configuration, registers, commit)),
+        (format!("{top}.f"), slashes.clone() + &list),
         (format!("{top}_checks.sv"), slashes.clone() + &checks(design)),
-        (format!("{top}_checks.f"), slashes.clone() + &format!("{top}.v\n{top}_checks.sv\n")),
+        (format!("{top}_checks.f"), format!("{slashes}{list}{top}_checks.sv\n")),
         (format!("{name}.core"), core),
         (format!("{top}_instance.vh"), slashes.clone() + &instance(design)),
         (format!("{top}.sdc"), hash.clone() + &sdc(megahertz)),
@@ -57,7 +73,7 @@ pub fn all<C: Serialize>(
         (format!("{top}_yosys.tcl"), hash.clone() + &fusesoc::yosys_script(design)),
         (format!("{wrapper}.v"), slashes.clone() + &vivado::wrapper(design)),
         (format!("{wrapper}.xdc"), hash.clone() + &vivado::constraints(megahertz)),
-        (format!("{top}_vivado.tcl"), hash + &vivado::script(design)),
+        (format!("{top}_vivado.tcl"), hash + &vivado::script(design, &names)),
     ];
     if !registers.is_empty() {
         // C knows comments to the end of the line since 1999 only.
@@ -65,6 +81,7 @@ pub fn all<C: Serialize>(
         files.push((format!("{top}_registers.h"), comment + &c_header(top, registers)));
         files.push((format!("{top}_registers.rdl"), slashes + &system_rdl(top, registers)));
     }
+    files.splice(0..0, modules);
     files
 }
 
@@ -73,7 +90,8 @@ fn base_name(top: &str) -> &str {
     top.strip_suffix("_top").unwrap_or(top)
 }
 
-/// What stands at the head of every file, as comments that begin with `mark`.
+/// What stands at the head of every file, as comments that begin with `mark`; files of single
+/// modules have their own.
 fn head<C: Serialize>(configuration: &C, mark: &str) -> String {
     let configuration =
         serde_json::to_string(configuration).expect("the configuration can be written as JSON");
@@ -83,6 +101,28 @@ fn head<C: Serialize>(configuration: &C, mark: &str) -> String {
          {mark} Written by hermes {version}; changes are lost when it writes again.\n\
          {mark} Configuration: {configuration}\n"
     )
+}
+
+/// The files of the modules with their texts; a module comes after those that it instantiates.
+///
+/// # Panics
+/// As [`manifest`].
+#[must_use]
+pub fn module_files<C: Serialize>(
+    design: &Design,
+    configuration: &C,
+    layout: FileLayout,
+) -> Vec<(String, String)> {
+    let with_lines = layout == FileLayout::OneFileWithLines;
+    match layout {
+        FileLayout::OneFile | FileLayout::OneFileWithLines => {
+            vec![(format!("{}.v", design.top), verilog(design, configuration, with_lines))]
+        }
+        FileLayout::FileEach => design.module_files(&format!(
+            "// SPDX-License-Identifier: {LICENSE}\n\
+             // Written by hermes; changes are lost when it writes again.\n\n"
+        )),
+    }
 }
 
 /// The Verilog with its head, in one file. `line_directives` puts a ``
@@ -104,9 +144,8 @@ pub fn verilog<C: Serialize>(design: &Design, configuration: &C, line_directives
 }
 
 /// A file list for `verilator -f` and its like, relative to the folder it is in.
-#[must_use]
-pub fn file_list(design: &Design) -> String {
-    format!("{}.v\n", design.top)
+fn file_list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name}\n")).collect()
 }
 
 /// Clock constraint for tools that read SDC.
@@ -184,20 +223,21 @@ struct Manifest<'a, C> {
     commit: Option<&'a str>,
     configuration: &'a C,
     top: &'a str,
-    file: String,
+    files: &'a [&'a str],
     modules: Vec<&'a str>,
     ports: &'a [Port],
     registers: Vec<RegisterEntry<'a>>,
 }
 
 /// The manifest: configuration, modules, ports and registers as JSON. `commit` is the commit of
-/// this repository that wrote it, if it is known.
+/// this repository that wrote it, if it is known; `files` are those of the modules.
 ///
 /// # Panics
 /// If `configuration` cannot be written as JSON (a map with keys that are no strings).
 #[must_use]
 pub fn manifest<C: Serialize>(
     design: &Design,
+    files: &[&str],
     configuration: &C,
     registers: &[RegisterSpec],
     commit: Option<&str>,
@@ -231,7 +271,7 @@ pub fn manifest<C: Serialize>(
         commit,
         configuration,
         top: &design.top,
-        file: format!("{}.v", design.top),
+        files,
         modules: design.modules.iter().map(|m| m.name.as_str()).collect(),
         ports: &design.ports,
         registers,
@@ -261,7 +301,7 @@ mod tests {
 
     #[test]
     fn manifest_holds_configuration_ports_and_registers() {
-        let text = manifest(&design(), &vec![1, 2], REGISTERS, Some("c0ffee"));
+        let text = manifest(&design(), &["hermes_top.v"], &vec![1, 2], REGISTERS, Some("c0ffee"));
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["configuration"], serde_json::json!([1, 2]));
         assert_eq!(
@@ -274,6 +314,7 @@ mod tests {
             serde_json::json!({ "name": "eager", "lsb": 1, "width": 1 })
         );
         assert_eq!(json["commit"], "c0ffee");
+        assert_eq!(json["files"], serde_json::json!(["hermes_top.v"]));
         assert_eq!(json["modules"], serde_json::json!(["hermes_top"]));
     }
 
@@ -282,7 +323,9 @@ mod tests {
     fn files_of_an_array_have_its_registers_only() {
         for packet_ports in [false, true] {
             let config = Config { packet_ports, ..Config::preset("fpga").unwrap() };
-            for (name, text) in all(&design(), &config, &registers_of(&config), 50.0, false, None) {
+            for (name, text) in
+                all(&design(), &config, &registers_of(&config), 50.0, FileLayout::OneFile, None)
+            {
                 let has = |register: &str| {
                     text.contains(&format!("{register} ")) || text.contains(&format!("\"{register}\""))
                 };
@@ -296,7 +339,7 @@ mod tests {
 
     #[test]
     fn all_files_have_names_and_end_with_a_newline() {
-        let files = all(&design(), &(), REGISTERS, 50.0, false, None);
+        let files = all(&design(), &(), REGISTERS, 50.0, FileLayout::OneFile, None);
         let names: Vec<&str> = files.iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(
             names,
@@ -323,8 +366,8 @@ mod tests {
 
     #[test]
     fn all_files_tell_licence_version_and_configuration() {
-        for lines in [false, true] {
-            for (name, text) in all(&design(), &["the configuration"], REGISTERS, 50.0, lines, None) {
+        for layout in [FileLayout::OneFile, FileLayout::OneFileWithLines] {
+            for (name, text) in all(&design(), &["the configuration"], REGISTERS, 50.0, layout, None) {
                 for wanted in [LICENSE, env!("CARGO_PKG_VERSION"), "the configuration"] {
                     let start: String =
                         if name.ends_with(".json") { text.clone() } else { text.lines().take(4).collect() };
@@ -337,7 +380,7 @@ mod tests {
     #[test]
     fn constraints_have_the_clock() {
         let text = |name: &str| {
-            all(&design(), &(), REGISTERS, 80.0, false, None)
+            all(&design(), &(), REGISTERS, 80.0, FileLayout::OneFile, None)
                 .into_iter()
                 .find(|(file, _)| file == name)
                 .unwrap()
@@ -348,6 +391,40 @@ mod tests {
         for name in ["hermes_top.sdc", "hermes_top.xdc"] {
             assert!(text(name).contains(": 80 MHz, from"));
         }
+    }
+
+    /// Each module has a file, whose text the configuration does not change, and each list of files
+    /// names them all, in order.
+    #[test]
+    fn modules_have_files_of_their_own_on_request() {
+        let mut design = design();
+        let text = "module inner;\nendmodule\n".to_string();
+        design.modules.insert(0, Module { name: "inner".to_string(), text, ..Module::default() });
+        let files = |configuration: &str| {
+            all(&design, &[configuration], REGISTERS, 50.0, FileLayout::FileEach, Some("c0ffee"))
+        };
+        let (written, others) = (files("one"), files("other"));
+        assert_eq!(written[..2], others[..2]);
+        for ((name, text), module) in written.iter().zip(&design.modules) {
+            assert_eq!(*name, format!("{}.v", module.name));
+            assert!(
+                text.starts_with("// SPDX-License-Identifier: ") && text.contains(&module.text),
+                "{text}"
+            );
+            assert_eq!(text.matches("endmodule").count(), 1, "{text}");
+            assert!(text.ends_with("\n`default_nettype wire\n"), "{text}");
+        }
+        let of = |wanted: &str| &written.iter().find(|(name, _)| name == wanted).unwrap().1;
+        let lists = |text: &str, first: &str, second: &str| {
+            let (first, second) = (text.find(first), text.find(second));
+            assert!(first.is_some() && first < second, "{text}");
+        };
+        for name in ["hermes_top.f", "hermes_top_checks.f"] {
+            lists(of(name), "\ninner.v\n", "\nhermes_top.v\n");
+        }
+        lists(of("hermes.core"), "      - inner.v\n", "      - hermes_top.v\n");
+        lists(of("hermes_top_vivado.tcl"), "$folder inner.v]", "$folder hermes_top.v]");
+        lists(of("hermes_top.json"), "\"inner.v\"", "\"hermes_top.v\"");
     }
 
     #[test]
@@ -370,7 +447,7 @@ mod tests {
     #[test]
     fn names_follow_the_prefix() {
         let prefixed = Design { top: "small_hermes_top".to_string(), ..design() };
-        let files = all(&prefixed, &(), REGISTERS, 50.0, false, None);
+        let files = all(&prefixed, &(), REGISTERS, 50.0, FileLayout::OneFile, None);
         assert!(files.iter().all(|(name, _)| name.starts_with("small_hermes")), "{files:?}");
         assert!(c_header(&prefixed.top, REGISTERS).contains("#define SMALL_HERMES_ID 0x000u\n"));
     }

@@ -73,10 +73,11 @@ pub fn constraints(megahertz: f64) -> String {
 }
 
 /// The script that makes the project and synthesizes the wrapper out of context, since it has more
-/// ports than devices have pins.
+/// ports than devices have pins. `files` has the names of the array's Verilog files.
 #[must_use]
-pub fn script(design: &Design) -> String {
+pub fn script(design: &Design, files: &[&str]) -> String {
     let (top, wrapper) = (&design.top, wrapper_name(&design.top));
+    let files: String = files.iter().map(|file| format!("[file join $folder {file}] ")).collect();
     format!(
         "# vivado -mode batch -source {top}_vivado.tcl -tclargs PART, such as xczu9eg-ffvb1156-2-e\n\
          if {{$argc != 1}} {{\n    \
@@ -85,7 +86,7 @@ pub fn script(design: &Design) -> String {
          set folder [file dirname [file normalize [info script]]]\n\
          set project [file join [pwd] {top}_vivado]\n\
          create_project {top} $project -part [lindex $argv 0]\n\
-         add_files -norecurse [list [file join $folder {top}.v] [file join $folder {wrapper}.v]]\n\
+         add_files -norecurse [list {files}[file join $folder {wrapper}.v]]\n\
          add_files -fileset constrs_1 -norecurse [list [file join $folder {wrapper}.xdc]]\n\
          set_property top {wrapper} [current_fileset]\n\
          set_property -name {{STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS}} -value {{-mode out_of_context}} \

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use hermes_artefacts::FileLayout;
 use hermes_hdl::emit::Design;
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
@@ -43,14 +44,12 @@ fn python() -> String {
 /// Emits an array with everything beside it into a new folder.
 fn emit_config(config: &Config) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), config, &emit_top(config).unwrap(), false);
+    write(folder.path(), config, &emit_top(config).unwrap(), FileLayout::OneFile);
     folder
 }
 
-fn write(folder: &Path, config: &Config, design: &Design, line_directives: bool) {
-    for (name, text) in
-        hermes_artefacts::all(design, config, &registers_of(config), 50.0, line_directives, None)
-    {
+fn write(folder: &Path, config: &Config, design: &Design, layout: FileLayout) {
+    for (name, text) in hermes_artefacts::all(design, config, &registers_of(config), 50.0, layout, None) {
         std::fs::write(folder.join(name), text).unwrap();
     }
 }
@@ -197,7 +196,7 @@ fn network_functions_and_line_directives_are_clean() {
     };
     config.validate().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), &config, &emit_top(&config).unwrap(), true);
+    write(folder.path(), &config, &emit_top(&config).unwrap(), FileLayout::OneFileWithLines);
     lint_and_parse(folder.path());
     elaborate(folder.path());
 }
@@ -211,7 +210,9 @@ fn two_configurations_stand_in_one_design() {
     let mut files: Vec<String> = Vec::new();
     for (prefix, config) in [("small_", &small), ("large_", &large)] {
         let design = emit_top_prefixed(config, prefix).unwrap();
-        for (name, text) in hermes_artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
+        for (name, text) in
+            hermes_artefacts::all(&design, config, &registers_of(config), 50.0, FileLayout::OneFile, None)
+        {
             assert!(!files.contains(&name), "{name} twice");
             std::fs::write(folder.path().join(&name), text).unwrap();
             files.push(name);

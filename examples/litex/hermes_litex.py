@@ -31,8 +31,8 @@ class ManifestError(Exception):
 class Manifest:
     """What `hermes emit` says of the array that it wrote, from the file `hermes_top.json`.
 
-    `top` is the name of the module, `verilog` the file it is in, `ports` has the width in bits and
-    the direction of every port by its name, `header` the file with the registers in C. Raises
+    `top` is the name of the module, `verilog` the files of its modules, `ports` has the width in
+    bits and the direction of every port by its name, `header` the file with the registers in C. Raises
     ManifestError if the file is missing, is not a manifest, or is of a register map that this module
     does not know.
     """
@@ -54,14 +54,18 @@ class Manifest:
             raise ManifestError(f"{self.path}: field `generator`: expected \"hermes\": this is no "
                                 "manifest of `hermes emit`")
         self.top = self._field(fields, "top", str)
-        self.verilog = self.path.parent / self._field(fields, "file", str)
+        names = self._field(fields, "files", list)
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ManifestError(f"{self.path}: field `files`: expected names of files")
+        self.verilog = [self.path.parent / name for name in names]
         self.header = self.path.parent / f"{self.top}_registers.h"
         ports = self._entries(fields, "ports", {"name": str, "width": int, "direction": str})
         self.ports = {port["name"]: (port["width"], port["direction"]) for port in ports}
         self._check_version(self._entries(fields, "registers", {"name": str}))
-        if not self.verilog.is_file():
-            raise ManifestError(f"{self.path}: field `file`: {self.verilog} is missing: "
-                                "emit the array again")
+        for file in self.verilog:
+            if not file.is_file():
+                raise ManifestError(f"{self.path}: field `files`: {file} is missing: "
+                                    "emit the array again")
 
     def _field(self, fields, name, kind):
         if not isinstance(fields.get(name), kind):
@@ -135,7 +139,8 @@ class Hermes(LiteXModule):
             raise ManifestError(f"{manifest.path}: field `ports`: {unknown[0]} is not a port that "
                                 "hermes_litex.py knows: use that of the same version of Hermes")
         self.specials += Instance(manifest.top, **self.parameters)
-        platform.add_source(str(manifest.verilog.resolve()))
+        for file in manifest.verilog:
+            platform.add_source(str(file.resolve()))
 
     def _connect(self, prefix, channel):
         """Connects the ports `prefix` + name of a channel, whose signals have these names."""

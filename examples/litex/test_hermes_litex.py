@@ -24,7 +24,7 @@ def ports(channels=1, more=()):
 
 
 def manifest(**changes):
-    fields = {"generator": "hermes", "top": "hermes_top", "file": "hermes_top.v", "ports": ports(),
+    fields = {"generator": "hermes", "top": "hermes_top", "files": ["hermes_top.v"], "ports": ports(),
               "registers": [{"name": "VERSION", "reset": 0x1_0002}]}
     return {**fields, **changes}
 
@@ -73,7 +73,8 @@ class Test(unittest.TestCase):
     def test_fields_that_cannot_be_used(self):
         self.refused("`top`: expected a value of type str", top=1)
         self.refused("`ports`: expected a value of type list", ports=None)
-        self.refused("`file`.*other.v is missing", file="other.v")
+        self.refused("`files`.*other.v is missing", files=["hermes_top.v", "other.v"])
+        self.refused("`files`: expected names", files=[1])
         self.refused("VERSION: the register map is 2.0, expected 1.x",
                      registers=[{"name": "VERSION", "reset": 0x2_0000}])
         self.refused("`registers`: expected VERSION with its `reset`", registers=[])

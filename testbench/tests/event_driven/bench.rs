@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use hermes_artefacts::FileLayout;
 use hermes_hdl::emit::{Design, Direction};
 use hermes_rtl::config::{Config, MAX_WARPS};
 use hermes_rtl::host::registers::{offset, registers_of, Access};
@@ -246,7 +247,9 @@ pub fn run(config: &Config, app: &str, through: Through, count: usize, pause: u3
     let design = hermes_rtl::top::emit_top(config).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    for (name, text) in hermes_artefacts::all(&design, config, &registers_of(config), 50.0, false, None) {
+    for (name, text) in
+        hermes_artefacts::all(&design, config, &registers_of(config), 50.0, FileLayout::OneFile, None)
+    {
         put(&name, &text);
     }
     let prepared = prepare(config, app, through, count, seed);
