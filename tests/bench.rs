@@ -107,12 +107,12 @@ fn net() {
 #[test]
 #[ignore = "two minutes: builds an array of its own"]
 fn fig7() {
-    let figures = bench("fig7 --l2-lines 512 --service 4000 --waiting 1 --commands 20");
+    let figures = bench("fig7 --l2-lines 512 --service 4800 --waiting 1 --commands 20");
     assert_eq!(
         names(&figures),
         [
-            "256_sets_1_waiting_service_4000_locked",
-            "256_sets_1_waiting_service_4000_unlocked",
+            "256_sets_1_waiting_service_4800_locked",
+            "256_sets_1_waiting_service_4800_unlocked",
             "held_1_waiting_p50",
             "held_1_waiting_p99",
             "locked_worst_1_waiting",
@@ -120,9 +120,9 @@ fn fig7() {
         ]
     );
     assert!(figures["locked_worst_1_waiting"] > 0.9 && figures["unlocked_worst"] < 0.2, "{figures:?}");
-    assert!((3_000.0..4_100.0).contains(&figures["held_1_waiting_p50"]), "{figures:?}");
+    assert!((3_800.0..4_900.0).contains(&figures["held_1_waiting_p50"]), "{figures:?}");
     let folder = Folder::new();
-    folder.fail("bench fig7 --service 100", &["service: 100 is not possible; expected 500 to 100000"]);
+    folder.fail("bench fig7 --service 100", &["service: 100 is not possible; expected 600 to 100000"]);
 }
 
 #[test]

@@ -19,18 +19,18 @@ use crate::array;
 const SOURCE: &str = include_str!("../../kernels-asm/bench/rings.S");
 /// Fewest lines of a bank, and fewest cycles of a service.
 const LINES: usize = 64;
-const SERVICE: u32 = 500;
+const SERVICE: u32 = 600;
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Lines of a bank of the L2, of which the node has two: a power of two; with 64, which are the
-    /// fewest, services below 1,000 cycles are left out. A quarter of all lines are sets
+    /// fewest, services below 1,200 cycles are left out. A quarter of all lines are sets
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "128,256,512")]
     l2_lines: Vec<usize>,
     /// Cycles from a command to its service
-    #[arg(long, value_name = "CYCLES,...", value_delimiter = ',', default_value = "500,1000,2000,4000")]
+    #[arg(long, value_name = "CYCLES,...", value_delimiter = ',', default_value = "600,1200,2400,4800")]
     service: Vec<u32>,
-    /// Commands of a ring that wait for their service; not more than one for each 500 cycles of it,
+    /// Commands of a ring that wait for their service; not more than one for each 600 cycles of it,
     /// since a warp needs so many for one
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,4")]
     waiting: Vec<u32>,

@@ -25,14 +25,14 @@ const QUICK_LINES: [usize; 1] = [512];
 const WRITERS: [u32; 4] = [1, 2, 4, 6];
 const QUICK_WRITERS: [u32; 1] = [2];
 /// Cycles from a command to its service, and commands of a warp.
-const SERVICES: [u32; 4] = [500, 1_000, 2_000, 4_000];
-const QUICK_SERVICES: [u32; 2] = [500, 4_000];
+const SERVICES: [u32; 4] = [600, 1_200, 2_400, 4_800];
+const QUICK_SERVICES: [u32; 2] = [600, 4_800];
 const COMMANDS: u32 = 100;
 const QUICK_COMMANDS: u32 = 20;
 /// Writers of the runs by service, lines and service of those by writers.
 const SHOWN_WRITERS: u32 = 2;
 const SHOWN_LINES: usize = 512;
-const SHOWN_SERVICE: u32 = 2_000;
+const SHOWN_SERVICE: u32 = 2_400;
 const WARPS: u32 = 8;
 
 fn labels_of(lines: usize, writers: u32, service: u32, lock: bool) -> [(&'static str, String); 4] {
