@@ -153,7 +153,8 @@ pub struct BoardLink {
     last_operation: Register<Bits<8>>,
     last_sequence: Register<Bits<8>>,
     last_status: Register<Bits<8>>,
-    /// What was read (only if reads are done once). Requests that follow overwrite `value`.
+    /// Word that the last read of a register returned (only if reads are done once). Requests that
+    /// follow overwrite `value`.
     #[there(parts.reads_once)]
     last_value: Part<Register<Bits<32>>>,
     #[init(identity.words())]

@@ -58,7 +58,7 @@ pub struct LineMemory {
     answers: Register<Bit>,
     answer_id: Register<Bits<8>>,
     answer_outside: Register<Bit>,
-    /// Which byte of a row the host reads.
+    /// Index of the byte of a row that the host reads.
     place: Register<Bits<4>>,
     #[init(Constant::new((16 * words as u64).into()))]
     bytes: Constant<Bits<32>>,

@@ -91,7 +91,7 @@ pub struct CommandCache {
     /// Hart of each group.
     #[init((0..harts * lines / GROUP).map(|group| Constant::new(((group * GROUP / lines) as u64).into())).collect())]
     group_hart: Vec<Constant<Bits<3>>>,
-    /// Which bits of a line address are the place in a part.
+    /// Mask of the bits of a line address that are the place in a part.
     #[init(Constant::new((lines as u64 - 1).into()))]
     place_bits: Constant<Bits<16>>,
     #[init(Constant::new((lines_log2 as u64).into()))]

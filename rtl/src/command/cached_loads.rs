@@ -60,8 +60,8 @@ pub struct CachedLoads {
     wanted: Register<Bits<8>>,
     #[count(harts)]
     range: Vec<Register<Bits<32>>>,
-    /// Which bits of an address do not count there, a cycle later: a hart is fetched again behind a
-    /// write of its range.
+    /// Mask of the address bits that the range of each hart does not compare, a cycle later: a hart
+    /// is fetched again behind a write of its range.
     #[count(harts)]
     ignored: Vec<Register<Bits<32>>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]

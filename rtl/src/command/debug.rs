@@ -75,7 +75,7 @@ pub struct CommandDebug {
     word_q: Register<Bits<32>>,
     /// The hart that executes the word, a bit for each; none: no word is executed.
     executes: Register<Bits<8>>,
-    /// It is to be fetched.
+    /// The word is to be fetched.
     fetches: Register<Bit>,
     error_q: Register<Bit>,
 }

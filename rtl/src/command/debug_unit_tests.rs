@@ -13,7 +13,7 @@ struct Hart {
     stopped: bool,
     /// A stop was asked for.
     wanted: bool,
-    /// It executes one instruction.
+    /// The hart executes one instruction.
     step: bool,
 }
 

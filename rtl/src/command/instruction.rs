@@ -6,11 +6,11 @@ use hermes_hdl::prelude::*;
 /// An instruction from stage D on: what stages R and X make of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct CommandInstruction {
-    /// Its hart.
+    /// Index of the hart.
     pub hart: Bits<3>,
-    /// Its PC, bits 31:2.
+    /// PC of the instruction, bits 31:2.
     pub pc: Bits<30>,
-    /// Its word.
+    /// Word of the instruction.
     pub word: Bits<32>,
     /// The word is one of CP_EXECUTE: the PC stays where it is but for a jump, and an exception
     /// enters no trap.
@@ -31,9 +31,9 @@ pub struct CommandInstruction {
     pub jump: Bit,
     /// `jalr`.
     pub jump_register: Bit,
-    /// Load.
+    /// The instruction is a load.
     pub load: Bit,
-    /// Store.
+    /// The instruction is a store.
     pub store: Bit,
     /// Atomic operation.
     pub atomic: Bit,
@@ -43,10 +43,10 @@ pub struct CommandInstruction {
     pub multiply: Bit,
     /// Division or remainder.
     pub divide: Bit,
-    /// Its result may be there in stage W only: a load, a product, SIGNAL.RANGE.
+    /// The result may be there in stage W only: a load, a product, SIGNAL.RANGE.
     pub late: Bit,
-    /// It waits until the stores of the hart are acknowledged: `fence` with stores before it,
-    /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
+    /// The instruction waits until the stores of the hart are acknowledged: `fence` with stores
+    /// before it, `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Bit,
     /// Later loads must see what others wrote before: `fence` with reads after it, `fence.i`, an
     /// atomic operation with `aq`.
@@ -67,7 +67,7 @@ pub struct CommandInstruction {
     pub trap_return: Bit,
     /// `wfi`.
     pub sleep: Bit,
-    /// It raises an exception.
+    /// The instruction raises an exception.
     pub fault: Bit,
     /// Cause of the exception, as in `mcause`.
     pub cause: Bits<5>,
@@ -76,13 +76,13 @@ pub struct CommandInstruction {
 /// An instruction in stage W: what it would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct CommandResult {
-    /// Its hart.
+    /// Index of the hart.
     pub hart: Bits<3>,
-    /// Its PC, bits 31:2.
+    /// PC of the instruction, bits 31:2.
     pub pc: Bits<30>,
     /// PC of the instruction after it, bits 31:2.
     pub next_pc: Bits<30>,
-    /// Its word.
+    /// Word of the instruction.
     pub word: Bits<32>,
     /// See [`CommandInstruction::debug`].
     pub debug: Bit,
@@ -139,7 +139,7 @@ pub struct CommandResult {
     pub trap_return: Bit,
     /// `wfi`.
     pub sleep: Bit,
-    /// It raises an exception.
+    /// The instruction raises an exception.
     pub fault: Bit,
     /// Cause of the exception, as in `mcause`.
     pub cause: Bits<5>,
@@ -150,51 +150,52 @@ pub struct CommandResult {
 pub struct CommandOutcome {
     /// There is an instruction, and its hart runs.
     pub live: Bit,
-    /// It retires.
+    /// The instruction retires.
     pub retire: Bit,
-    /// Its value is written to its register.
+    /// The value is written to the destination register.
     pub write: Bit,
-    /// Its store goes to the store buffer.
+    /// The store of the instruction goes to the store buffer.
     pub store: Bit,
-    /// It retires and empties the instruction cache.
+    /// The instruction retires and empties the instruction cache.
     pub refetch: Bit,
-    /// It retires, and what comes after it is fetched again: `fence.i`, a write of a CSR, EMONITOR,
-    /// `wfi`.
+    /// The instruction retires, and the instructions behind it are fetched again: `fence.i`, a
+    /// write of a CSR, EMONITOR, `wfi`.
     pub restart: Bit,
-    /// It retires and changes when the hart is interrupted: a write of a CSR, EMONITOR, ERETURN,
-    /// `mret`. Nothing is taken at this boundary.
+    /// The instruction retires and changes when the hart is interrupted: a write of a CSR,
+    /// EMONITOR, ERETURN, `mret`. Nothing is taken at this boundary.
     pub changes: Bit,
-    /// It is replayed when no store of its hart is outstanding.
+    /// The instruction is replayed when no store of its hart is outstanding.
     pub wait_stores: Bit,
-    /// It is replayed when there is a place for its store.
+    /// The instruction is replayed when the store buffer has a place for its store.
     pub wait_place: Bit,
-    /// It is replayed when no access to a device and no atomic operation is under way.
+    /// The instruction is replayed when no access to a device and no atomic operation is
+    /// outstanding.
     pub wait_device: Bit,
-    /// It is replayed when no division is under way.
+    /// The instruction is replayed when no division is under way.
     pub wait_divide: Bit,
     /// A load, an access, an atomic operation or a division starts; it is replayed when the answer
     /// is here.
     pub starts: Bit,
-    /// It is a load from the L2.
+    /// The instruction starts a load from the L2.
     pub load: Bit,
-    /// It is an access to a device.
+    /// The instruction starts an access to a device.
     pub device: Bit,
-    /// It is an atomic operation.
+    /// The instruction starts an atomic operation.
     pub atomic: Bit,
-    /// It is a division.
+    /// The instruction starts a division.
     pub divide: Bit,
-    /// It is a load that retires with a value from the data cache.
+    /// The instruction is a load that retires with a value from the data cache.
     pub cached: Bit,
-    /// It writes the local memory.
+    /// The instruction writes the local memory.
     pub local_store: Bit,
-    /// It raises an exception.
+    /// The instruction raises an exception.
     pub exception: Bit,
     /// The exception is `ebreak`.
     pub breakpoint: Bit,
     /// Cause of the exception.
     pub cause: Bits<5>,
-    /// Its value, for `mtval`.
+    /// Value for `mtval`, of an instruction that raises an exception.
     pub value: Bits<32>,
-    /// What a CSR is written with: the operand, or the CSR with bits of it set or cleared.
+    /// Value that is written to a CSR: the operand, or the CSR with bits of it set or cleared.
     pub csr_value: Bits<32>,
 }

@@ -105,7 +105,7 @@ pub struct AnyOrder {
     /// Lines that were fetched.
     pub fetched: BTreeSet<u32>,
     reads: Vec<(u64, u64, u32)>,
-    /// When, tag, the word and error of an atomic operation.
+    /// Outstanding writes: cycle of the answer, tag, word and error of an atomic operation.
     writes: Vec<(u64, u64, u32, bool)>,
     rng: ChaCha8Rng,
 }
@@ -388,7 +388,7 @@ pub struct Registers {
     pub commands: VecDeque<u32>,
     /// Reads that were withdrawn.
     pub withdrawn: usize,
-    /// What was performed: cycle, write, offset, value.
+    /// Accesses performed: cycle, write, offset, value.
     pub log: Vec<(u64, bool, u32, u32)>,
     waited: u64,
 }

@@ -14,7 +14,7 @@ struct Rule {
     /// The option that is told to be wrong.
     field: &'static str,
     holds: fn(&Config) -> bool,
-    /// What it may be.
+    /// Values that the option may have, in words.
     expected: fn(&Config) -> String,
 }
 

@@ -159,9 +159,9 @@ pub enum ConfigError {
     Range {
         /// The field of [`Config`].
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: usize,
-        /// What it may be.
+        /// Values that the field may have, in words.
         expected: String,
     },
     /// A number that needs a part that is not there.
@@ -169,13 +169,13 @@ pub enum ConfigError {
     Without {
         /// The field of [`Config`].
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: usize,
-        /// What it may be.
+        /// Values that the field may have, in words.
         values: String,
         /// The field that asks for the part.
         part: &'static str,
-        /// What it is without the part.
+        /// Value of the field without the part.
         otherwise: usize,
     },
     /// A number that asks for a part that no array has together with another one.
@@ -183,9 +183,9 @@ pub enum ConfigError {
     With {
         /// The field of [`Config`].
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: usize,
-        /// What it may be.
+        /// Values that the field may have, in words.
         values: String,
         /// The field that asks for the other part.
         other: &'static str,
@@ -195,7 +195,7 @@ pub enum ConfigError {
     Needs {
         /// The field of [`Config`] that asks for the part.
         part: &'static str,
-        /// That of the part that it needs.
+        /// The field of [`Config`] that asks for the part that is needed.
         needs: &'static str,
     },
     /// Two parts that no array has together.
@@ -203,7 +203,7 @@ pub enum ConfigError {
     Excludes {
         /// The field of [`Config`] that asks for the part.
         part: &'static str,
-        /// That of the part that it excludes.
+        /// The field of [`Config`] that asks for the part that is excluded.
         other: &'static str,
     },
 }

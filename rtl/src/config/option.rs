@@ -6,7 +6,7 @@ use super::Config;
 /// The subsystem that an option belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subsystem {
-    /// What there is of everything, and how warps are formed and issued.
+    /// Numbers of cores, lanes and warps, and how warps are formed and issued.
     Array,
     /// The shader cores, with their caches.
     Core,
@@ -22,7 +22,7 @@ pub enum Subsystem {
     Network,
     /// Network functions that share the array.
     Functions,
-    /// What shows how the array runs.
+    /// Traces and counters that show how the array runs.
     Observation,
 }
 
@@ -51,7 +51,7 @@ pub enum Values {
     Switch,
     /// All numbers from the first to the last.
     Range(usize, usize),
-    /// These numbers.
+    /// One of these numbers.
     Choices(&'static [usize]),
     /// Powers of two from the first to the last.
     Powers(usize, usize),
@@ -96,22 +96,22 @@ impl Values {
 /// and 1.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayOption {
-    /// Its name: that of the field of [`Config`], and with `-` for `_` of the option of commands,
-    /// unless `flag` says otherwise.
+    /// Name of the option: that of the field of [`Config`], and with `-` for `_` of the option of
+    /// commands, unless `flag` says otherwise.
     pub name: &'static str,
     /// The lines of its doc comment.
     pub lines: &'static [&'static str],
-    /// What it belongs to.
+    /// Subsystem that the option belongs to.
     pub subsystem: Subsystem,
     /// The values that it can have, whatever the others are.
     pub values: Values,
-    /// Its value in an array that says nothing of it; `None`: each array says it.
+    /// Value in an array that says nothing of the option; `None`: each array says it.
     pub usual: Option<usize>,
-    /// Its values in presets, by their names, where they are not the usual one.
+    /// Values in presets, by the names of these, where they are not the usual one.
     pub presets: &'static [(&'static str, usize)],
     /// The option of commands, if it is not made of the name; `Some("")`: there is none.
     pub flag: Option<&'static str>,
-    /// What a command calls its value.
+    /// Name of the value in the help of a command.
     pub value_name: &'static str,
     /// The option of the part that it is a property of: without that it has its usual value.
     pub of: Option<&'static str>,
@@ -120,12 +120,12 @@ pub struct ArrayOption {
     pub needs: Option<&'static str>,
     /// Options with which it is not possible if it is not 0.
     pub excludes: &'static [&'static str],
-    /// Its values in the two configurations with many options whose Verilog is on record
-    /// (`tests/golden.rs`), if it does not have that of the preset there.
+    /// Values in the two configurations with many options whose Verilog is on record
+    /// (`tests/golden.rs`); `None`: that of the preset there.
     pub golden: [Option<usize>; 2],
-    /// Its value in a configuration.
+    /// Function that gives the value in a configuration.
     pub get: fn(&Config) -> usize,
-    /// Gives it a value in a configuration.
+    /// Function that sets the value in a configuration.
     pub set: fn(&mut Config, usize),
 }
 

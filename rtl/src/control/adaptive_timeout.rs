@@ -57,7 +57,7 @@ pub struct AdaptiveTimeout {
     /// The product is one of a measured average.
     measured: Register<Bit>,
     chosen: Register<Bits<32>>,
-    /// It is not below the fixed one.
+    /// The chosen time-out is not below the fixed one.
     long: Register<Bit>,
     warps: Register<Bits<11>>,
     few: Register<Bits<13>>,

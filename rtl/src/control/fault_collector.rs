@@ -11,15 +11,15 @@ use hermes_hdl::prelude::*;
 pub struct FaultRecord {
     /// Cause (RISC-V privileged specification, mcause of the exception).
     pub cause: Bits<5>,
-    /// The core.
+    /// Index of the core.
     pub core: Bits<5>,
-    /// The warp slot.
+    /// Index of the warp slot.
     pub slot: Bits<5>,
     /// Threads of the warp that the fault ended, 1 to 32.
     pub threads: Bits<6>,
     /// Address of the instruction.
     pub pc: Bits<32>,
-    /// What RISC-V writes to mtval for this cause, of the lowest faulting lane.
+    /// Value that RISC-V writes to mtval for this cause, of the lowest faulting lane.
     pub address: Bits<32>,
     /// packetIdx of the lowest faulting lane.
     pub packet: Bits<32>,

@@ -127,7 +127,7 @@ struct Bench {
     rng: ChaCha8Rng,
     atomics: bool,
     golden: Golden,
-    /// What the ports wrote.
+    /// Contents of memory, as the ports and other cores wrote it.
     memory: LineMemory,
     reads: Vec<(u64, u32)>,
     /// Tags of writes that are not acknowledged, with the value of an atomic operation or its

@@ -38,7 +38,7 @@ pub struct Divider {
     wants_remainder: Register<Bit>,
     /// The part of the dividend that is smaller than the divisor.
     rest: Register<Bits<32>>,
-    /// What is left of the dividend above, what is found of the quotient below.
+    /// Bits of the dividend to come in the upper part, bits of the quotient found in the lower one.
     quotient: Register<Bits<32>>,
 }
 

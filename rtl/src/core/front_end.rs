@@ -74,7 +74,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub instruction: Flipped<FetchedInstruction>,
     /// Of which warp it is.
     pub decode: Flipped<WarpContext<LANES>>,
-    /// Why stage D holds no instruction.
+    /// Reason why stage D holds no instruction.
     pub decode_reason: Signal<Out, LostCycle>,
     /// To the DCQ.
     pub finish: WarpFinish,
@@ -128,7 +128,7 @@ pub struct FrontEnd<const LANES: usize> {
     /// The flush of a cycle ago.
     flush_valid_q: Register<Bit>,
     flush_slot_q: Register<Bits<5>>,
-    /// It flushed the instruction as well, which is replayed.
+    /// The flush of a cycle ago took the instruction in stage W as well, which is replayed.
     again_valid_q: Register<Bit>,
     context_valid: Register<Bit>,
     context_held_slot: Register<Bits<5>>,

@@ -101,11 +101,11 @@ pub struct Lane {
     /// three see [`OperandSource`]. Each lane has its own copies, since they select all bits of its
     /// operands; for a lane that does not run their value does not matter.
     rs1_result: Register<Bit>,
-    /// Stage X: it is what the instruction two before wrote.
+    /// Stage X: `rs1` is the result of the instruction two before.
     rs1_written: Register<Bit>,
     /// Stage X: `rs2` is the result of the instruction before, in stage W.
     rs2_result: Register<Bit>,
-    /// Stage X: it is what the instruction two before wrote.
+    /// Stage X: `rs2` is the result of the instruction two before.
     rs2_written: Register<Bit>,
     operand_1: Register<Bits<32>>,
     operand_2: Register<Bits<32>>,

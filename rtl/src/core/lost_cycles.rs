@@ -7,7 +7,7 @@ use hermes_hdl::prelude::*;
 /// Why stage X gets no instruction in a cycle.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum LostCycle {
-    /// It gets one.
+    /// Stage D gets an instruction.
     None,
     /// No warp is on the core, or those that are sleep, or wait for their finish to be taken.
     NoWarp,
@@ -34,7 +34,7 @@ pub struct LostCycles {
     pub occupied: Signal<In, Bit>,
     /// The pipeline moves on.
     pub advance: Signal<In, Bit>,
-    /// Why stage D holds no instruction.
+    /// Reason why stage D holds no instruction.
     pub reason: Signal<In, LostCycle>,
     /// From stage D.
     pub outcome: LostInstruction,

@@ -53,16 +53,18 @@ pub struct PathSelector<const LANES: usize> {
     /// Winners of the pairs of lanes.
     #[count(pairs + alone)]
     winner: Vec<Signal<Local, Bits<36>>>,
-    /// The same a cycle later, if they are more than one.
+    /// Winners of the pairs a cycle later, if they are more than one.
     #[count(middle)]
     middle: Vec<Register<Bits<36>>>,
-    /// They, and then the winners of each pair of these, over two rounds.
+    /// Keys of the second tournament step: `middle`, then the winners of each pair of these, over
+    /// two rounds.
     #[count(middle + middle_games)]
     middle_player: Vec<Signal<Local, Bits<36>>>,
-    /// The last winners of these, a cycle later, if they are more than one.
+    /// Winners of the second step a cycle later, if they are more than one.
     #[count(late)]
     late: Vec<Register<Bits<36>>>,
-    /// They, and then the winners of each pair of these to the last.
+    /// Keys of the last tournament step: `late`, then the winners of each pair of these, to the
+    /// last.
     #[count(late + late_games)]
     late_player: Vec<Signal<Local, Bits<36>>>,
     #[init(Pack::new(LANES))]

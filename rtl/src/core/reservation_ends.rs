@@ -46,7 +46,7 @@ pub struct ReservationEnds {
     pub end: ReservationEnd,
     /// The instruction in stage R is `lr.w`.
     reserves_r: Register<Bit>,
-    /// It is an access other than `sc.w`, or a `fence`.
+    /// The instruction in stage R is an access other than `sc.w`, or a `fence`.
     leaves_r: Register<Bit>,
     /// The operation in flight is `sc.w`.
     conditional: Register<Bit>,

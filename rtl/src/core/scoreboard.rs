@@ -41,7 +41,7 @@ pub struct Scoreboard {
     clear_asked: RamAsync<Bits<32>, 5>,
     clear_changed: RamAsync<Bits<32>, 5>,
     wiped: Register<Bits<6>>,
-    /// What was marked a cycle ago; `set_valid` is known late.
+    /// A register was marked a cycle ago; `set_valid` is known late.
     set_valid_q: Register<Bit>,
     set_slot_q: Register<Bits<5>>,
     set_register_q: Register<Bits<5>>,

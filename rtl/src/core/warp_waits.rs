@@ -51,16 +51,16 @@ pub struct WarpWaits {
     pub overdue: Signal<In, Bits<32>>,
     /// To the scheduler: slots whose warp need not wait any more.
     pub wake: Signal<Out, Bits<32>>,
-    /// There is a line in the set.
+    /// Slots with a line in the set.
     armed: Register<Bits<32>>,
-    /// There were several.
+    /// Slots whose warp looked at several lines.
     several: Register<Bits<32>>,
-    /// It was written, or time is up.
+    /// Slots whose line was written, or whose time is up.
     over: Register<Bits<32>>,
     asleep: Register<Bits<32>>,
-    /// Those asleep for a brief time.
+    /// Slots asleep for a brief time.
     briefly: Register<Bits<32>>,
-    /// Those asleep at the last edge of their bit of `cycle`.
+    /// Slots asleep at the last edge of their bit of `cycle`.
     old: Register<Bits<32>>,
     #[count(32)]
     line: Vec<Register<Bits<8>>>,

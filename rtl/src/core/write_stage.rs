@@ -152,7 +152,8 @@ pub struct WriteStage<const LANES: usize> {
     writes_w: Register<Bit>,
     link_w: Register<Bit>,
     plain_w: Register<Bit>,
-    /// It is a load or store, and not one that faults in all lanes whatever their addresses.
+    /// The instruction is a load or store, and not one that faults in all lanes whatever their
+    /// addresses.
     reaches_w: Register<Bit>,
     target_w: Register<Bits<32>>,
     /// Warps whose access was sent back: their next one is judged before it fires.

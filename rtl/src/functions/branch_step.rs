@@ -51,7 +51,8 @@ pub struct BranchStep<const A: usize> {
     /// The lanes that wait for it.
     pub lanes: Signal<Out, Bits<32>>,
 
-    /// What each lane of an entry waits for, as an edge; eight lanes each.
+    /// Edge to the function that each lane of an entry waits for, 4 bits a lane, eight lanes a
+    /// memory.
     #[count(lane_bytes)]
     waits: Vec<RamSync<Bits<32>, A>>,
     /// The entry had its first visit.

@@ -10,7 +10,7 @@ use hermes_hdl::prelude::*;
 /// What the unit does with the operation that it holds.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum AtomicState {
-    /// It holds none.
+    /// No operation is held.
     Idle,
     /// The line was requested; other requests pass.
     Asked,

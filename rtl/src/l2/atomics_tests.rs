@@ -49,7 +49,7 @@ pub(super) struct Bench {
     head: Option<(u64, Request)>,
     /// The atomic operation in flight, and the words that it may have found.
     under_way: Option<(u64, Atomic, Vec<u64>)>,
-    /// What the bank last wrote for it: the value before and after.
+    /// Value before and after the operation, as the bank last wrote it.
     performed: Option<(u64, u64)>,
     /// Requester, operation, value, error of those done.
     done: Vec<(u64, Atomic, u64, bool)>,

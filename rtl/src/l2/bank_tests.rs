@@ -36,7 +36,7 @@ struct Bench {
     uut: L2Bank,
     /// Bits of a line address that choose the bank, and what they are.
     skip: usize,
-    /// What is in memory, and what requests see.
+    /// Lines in memory; `model` has them as requests see them.
     memory: LineMemory,
     model: LineMemory,
     request: Option<Request>,

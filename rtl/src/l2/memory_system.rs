@@ -31,18 +31,19 @@ pub struct MemorySizes {
     pub atomic_requesters: usize,
     /// Compare-and-swap of 32 bits is one of these operations.
     pub compare_and_swap: bool,
-    /// Threads that may request them at a time.
+    /// Threads that may request atomic operations at a time.
     pub threads: usize,
     /// Reservations of `lr.w` that a bank has, for as many lines: 1, 2, 4 or 8.
     pub reservations: usize,
-    /// What a network interface adds.
+    /// Sizes for a network interface, if there is one.
     pub network: Option<NetworkSizes>,
 }
 
 /// What the memory system does for a network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkSizes {
-    /// Its requester, one of those of atomic operations: its own are of 64 bits.
+    /// Index of the requester of the network interface, one of those of atomic operations; its own
+    /// operations are of 64 bits.
     pub requester: usize,
     /// Requesters that are cores, the first ones: their commands are locked in the L2. Those
     /// between them and the network interface (command processor) fetch commands, as itself does.
@@ -60,7 +61,7 @@ pub struct NetworkSizes {
 pub struct Watchers {
     /// Requester of the command processor.
     pub requester: usize,
-    /// Its harts.
+    /// Harts of the command processor.
     pub harts: usize,
     /// Channels of a hart; 0: nobody watches, and the banks have no [`WriteMonitor`].
     pub channels: usize,

@@ -55,7 +55,7 @@ pub struct Reservation {
     age: Register<Bits<18>>,
     #[init(Constant::new((patience as u64).into()))]
     patience: Constant<Bits<18>>,
-    /// It tells the banks of an array apart: each ignores its own events.
+    /// Banks of the array other than this one, a bit each: a bank ignores its own events.
     #[init((0..banks).map(|bank| Constant::new(bank != number)).collect())]
     other: Vec<Constant<Bit>>,
     #[init((0..reserving as u64).map(|index| Constant::new(index.into())).collect())]

@@ -85,7 +85,7 @@ pub struct Atomic {
     pub operand: u32,
     pub slot: u64,
     pub lane: u64,
-    /// What `amocas.w` compares with.
+    /// Value that `amocas.w` compares with.
     pub compare: u32,
     /// Of 64 bits, as the network interface requests them.
     pub wide: Option<Wide>,
@@ -151,7 +151,7 @@ pub struct Requester {
     pub read: Option<(u32, u64)>,
     /// The write on offer.
     pub write: Option<Write>,
-    /// What was accepted at the last edge.
+    /// Line and tag of the read that was accepted at the last edge.
     pub read_accepted: Option<(u32, u64)>,
     pub write_accepted: Option<Write>,
     /// Tag, line and error of the answer that stood before the last edge.
@@ -212,8 +212,8 @@ pub struct Bench {
     pub rng: ChaCha8Rng,
     pub pace: Pace,
     pub cycle: u64,
-    /// What the line lock of a network interface gets: from the start, every line below 4 MiB is
-    /// one of a ring.
+    /// Enable of the line lock of a network interface: from the start, with base and size of the
+    /// area, every line below 4 MiB is one of a ring.
     pub lock_enable: bool,
     pub lock_base: u64,
     pub lock_area_log2: u64,

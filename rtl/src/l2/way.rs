@@ -93,7 +93,7 @@ pub struct L2Way {
     ends: RamSizedAsync<2>,
     #[init(RamSizedAsync::new(sets_log2))]
     acknowledgements: RamSizedAsync<1>,
-    /// What the outputs say, a cycle later (with a cycle for the look-up).
+    /// Outputs of the look-up a cycle later, a bit each (with a cycle for the look-up).
     #[init(Part::when(look_up_cycle, || LaneRegisters::new(1)))]
     look: Part<LaneRegisters<8>>,
 }

@@ -116,10 +116,10 @@ pub struct AtomicPath<const LANES: usize> {
     #[there(options.compare_and_swap)]
     #[count(LANES)]
     compare: Part<Vec<Register<Bits<32>>>>,
-    /// It is to be read.
+    /// The value to compare with is to be read.
     #[there(options.compare_and_swap)]
     reading: Part<Register<Bit>>,
-    /// It was read at the last edge.
+    /// The value to compare with was read at the last edge.
     #[there(options.compare_and_swap)]
     arrives: Part<Register<Bit>>,
     /// A store was offered and not accepted.

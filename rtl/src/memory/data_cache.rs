@@ -89,7 +89,7 @@ pub struct DataCache {
     held_place: Register<Bits<16>>,
     held_from_data: Register<Bit>,
     held_error: Register<Bit>,
-    /// It came from memory with the last edge.
+    /// The line taken at the last edge came from memory.
     fill: Register<Bit>,
     /// All lines are to be invalidated.
     dropping: Register<Bit>,

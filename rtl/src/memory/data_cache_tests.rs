@@ -28,7 +28,7 @@ struct Bench {
     failing: HashSet<u64>,
     /// Requests accepted and not answered: line, and the oldest version that may come.
     requests: VecDeque<(u64, u64)>,
-    /// What the outputs hold: line and oldest version.
+    /// Request that the outputs answer: line, and the oldest version that may come.
     held: Option<(u64, u64)>,
     reads: Vec<Read>,
     last_read: Option<(u64, u64)>,

@@ -85,14 +85,14 @@ pub struct InstructionCache {
     looked_up: Register<Bit>,
     looked_slot: Register<Bits<5>>,
     looked_line: Register<LineAddress>,
-    /// It was made while lines were being invalidated or the tags of its set changed.
+    /// The lookup was made while lines were being invalidated or the tags of its set changed.
     blocked: Register<Bit>,
 
     // The lookup before it, if it missed.
     missed: Register<Bit>,
     missed_slot: Register<Bits<5>>,
     missed_line: Register<LineAddress>,
-    /// Where its line goes.
+    /// Index of the way for the missed line.
     missed_way: Register<Bits<2>>,
 
     // The fill machine.

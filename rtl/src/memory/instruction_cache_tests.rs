@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 struct Bench {
     uut: InstructionCache,
     rng: ChaCha8Rng,
-    /// Which version of the memory lines hold; a flush makes the new version visible.
+    /// Contents of memory; a flush makes a new version of the lines visible.
     memory: LineMemory,
     /// PC wanted by each slot, and whether it waits for `filled`.
     slots: Vec<(u32, bool)>,

@@ -7,7 +7,7 @@ use hermes_hdl::prelude::*;
 /// A frame that its queue pair took, or answers; or the response of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AnswerMark {
-    /// Its queue pair.
+    /// Index of our queue pair.
     pub pair: Bits<4>,
     /// The packet sequence number of the answer, or of the response.
     pub sequence: Bits<24>,
@@ -15,7 +15,7 @@ pub struct AnswerMark {
     pub answers: Bit,
     /// The answer, as in [`nak`].
     pub nak: Bits<3>,
-    /// Its payload is written: the answer waits for that.
+    /// The frame has a payload that is written to memory: the answer waits for that.
     pub payload: Bit,
     /// The message sequence number of the answer.
     pub message: Bits<24>,

@@ -9,9 +9,9 @@ use hermes_hdl::prelude::*;
 pub struct StoredFrame {
     /// Place of the first beat.
     pub first: Bits<9>,
-    /// Its beats.
+    /// Number of beats of the frame.
     pub beats: Bits<9>,
-    /// Its bytes.
+    /// Number of bytes of the frame.
     pub bytes: Bits<15>,
     /// The frame is marked as damaged, or its beats are not full.
     pub damaged: Bit,
@@ -68,13 +68,13 @@ pub struct FrameBuffer {
     count: KeepCount,
     /// Beats in use, those of the frame that comes among them.
     used: Register<Bits<10>>,
-    /// Where the next beat goes.
+    /// Index of the beat that is written next.
     place: Register<Bits<9>>,
-    /// Where the frame that comes begins.
+    /// Index of the first beat of the frame that comes.
     begin: Register<Bits<9>>,
-    /// Beats of it that were stored.
+    /// Beats of the frame that comes which were stored.
     taken: Register<Bits<9>>,
-    /// It has no room.
+    /// The frame that comes has no room.
     lost: Register<Bit>,
     bad: Register<Bit>,
 }

@@ -53,7 +53,7 @@ pub struct FrameBuilder {
     /// A frame is in progress.
     busy: Register<Bit>,
     frame_head: Register<FrameHead>,
-    /// Its header stood for a cycle.
+    /// The header of the frame in progress stood for a cycle.
     summed: Register<Bit>,
     /// Number of the next beat to be built.
     beat: Register<Bits<7>>,

@@ -28,7 +28,7 @@ pub mod cause {
 pub struct CheckedFrame {
     /// Place of the first beat.
     pub first: Bits<9>,
-    /// Its beats.
+    /// Number of beats of the frame.
     pub beats: Bits<9>,
     /// Reason to drop the frame, as in [`cause`]; 0: it is good, and only then the rest counts.
     pub cause: Bits<3>,
@@ -101,7 +101,7 @@ pub struct FrameCheck {
     /// A beat is here.
     beat_valid: Register<Bit>,
     beat: Register<Bits<512>>,
-    /// Its number.
+    /// Number of the beat in `beat`, from 0 on.
     number: Register<Bits<9>>,
     quarter: Register<Bits<2>>,
     /// Bytes of the frame up to its ICRC, that one too, by its IPv4 header.
@@ -115,7 +115,7 @@ pub struct FrameCheck {
     bad_version: Register<Bit>,
     /// A frame is through: its verdict follows.
     ended: Register<Bit>,
-    /// It is damaged or too short.
+    /// The frame that is through is damaged or too short.
     broken: Register<Bit>,
     done: Register<Bit>,
     verdict: Register<CheckedFrame>,

@@ -22,8 +22,8 @@ pub struct FrameHead {
     pub sequence: Bits<24>,
     /// The header behind the base transport header, from bit 223 down; the rest is zero.
     pub extension: Bits<224>,
-    /// Its words of 32 bits: 0, 1 (AETH), 3 (AETH and the value of an atomic operation), 4 (RETH)
-    /// or 7 (AtomicETH).
+    /// Length of `extension` in words of 32 bits: 0, 1 (AETH), 3 (AETH and the value of an atomic
+    /// operation), 4 (RETH) or 7 (AtomicETH).
     pub extension_words: Bits<3>,
     /// Bytes of the payload, at most 4,096.
     pub bytes: Bits<13>,

@@ -74,7 +74,7 @@ pub struct NetWindow {
     pub stage: Flipped<CommandStage>,
     #[init(StageBuffers::new(harts))]
     buffers: StageBuffers,
-    /// What became of a command is to be told.
+    /// The event in `told` is to be reported.
     tells: Register<Bit>,
     told: Register<QueueEvent>,
     /// Of each hart and context: commands that are complete, modulo 256, and the code of the last.

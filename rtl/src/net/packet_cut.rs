@@ -34,13 +34,13 @@ pub struct PacketCut {
 /// A packet of a command, as in [`FrameHead`](super::FrameHead).
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct CommandPacket {
-    /// Opcode.
+    /// Opcode of the base transport header.
     pub opcode: Bits<8>,
     /// The peer is asked to acknowledge it.
     pub acknowledge: Bit,
     /// The header behind the base transport header.
     pub extension: Bits<224>,
-    /// Its words.
+    /// Length of `extension` in words of 32 bits.
     pub extension_words: Bits<3>,
     /// Bytes of its payload; of a GET: of the payload of its response.
     pub bytes: Bits<13>,

@@ -15,11 +15,11 @@ pub struct PayloadSource {
     pub memory: Bit,
     /// Bytes or address, as `memory` says; the first byte in bits 7:0.
     pub data: Bits<128>,
-    /// Its bytes, 1 to 4,096; at most 16 if it is not in memory.
+    /// Bytes of the payload, 1 to 4,096; at most 16 if it is not in memory.
     pub bytes: Bits<13>,
     /// Queue pair of the packet.
     pub pair: Bits<4>,
-    /// Its packet sequence number.
+    /// Packet sequence number of the packet.
     pub sequence: Bits<24>,
     /// Place of its command.
     pub place: Bits<12>,
@@ -30,9 +30,9 @@ pub struct PayloadSource {
 /// A packet whose payload could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct PayloadFault {
-    /// Its queue pair.
+    /// Index of the queue pair.
     pub pair: Bits<4>,
-    /// Its packet sequence number.
+    /// Packet sequence number of the packet.
     pub sequence: Bits<24>,
     /// Place of its command.
     pub place: Bits<12>,

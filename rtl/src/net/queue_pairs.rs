@@ -73,7 +73,7 @@ pub mod state {
 pub struct SendPair {
     /// The queue pair is up.
     pub up: Bit,
-    /// Its domain.
+    /// Domain of the queue pair.
     pub domain: Bits<4>,
     /// Logarithm of the bytes of the MTU: 8 to 12.
     pub mtu: Bits<4>,
@@ -102,7 +102,7 @@ pub struct SendPair {
 pub struct ReceivePair {
     /// The queue pair is up.
     pub up: Bit,
-    /// Its domain.
+    /// Domain of the queue pair.
     pub domain: Bits<4>,
     /// Logarithm of the bytes of the MTU: 8 to 12.
     pub mtu: Bits<4>,

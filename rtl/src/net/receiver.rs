@@ -138,7 +138,7 @@ pub struct Receiver {
     landing_address: Register<Bits<32>>,
     /// The atomic operation that is looked at failed.
     broken: Register<Bit>,
-    /// It was given on: what its region is from then on does not count.
+    /// The atomic operation was offered as a job: later changes of its region do not count.
     given_on: Register<Bit>,
     /// Messages that each queue pair took, and those of which none was counted yet.
     counts: RamAsync<Bits<24>, 4>,

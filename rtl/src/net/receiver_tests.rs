@@ -16,9 +16,9 @@ const NUMBERS: u64 = 1 << 24;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
     Good,
-    /// It cannot be: its payload is as long as none of its kind.
+    /// The request is invalid: its payload is as long as none of its kind.
     Invalid,
-    /// Its region does not permit it.
+    /// The region does not permit the request.
     Forbidden,
 }
 
@@ -30,7 +30,7 @@ struct Pair {
     mtu: u64,
     ip: u64,
     domain: u64,
-    /// Where the message that has begun goes on, its bytes to come, and its key.
+    /// Message that has begun: address of its next byte, bytes to come, key.
     message: Option<(u64, u64, u64)>,
     /// Messages since it went up.
     messages: u64,
@@ -60,16 +60,16 @@ struct Fate {
 struct Case {
     frame: CheckedFrame,
     means: Means,
-    /// Its queue pair has room for a READ.
+    /// The responder has room for a READ of the queue pair.
     room: bool,
     /// Payloads of its queue pair are performed after so many cycles; never, where it must not
     /// wait.
     pending: u64,
     /// The atomic operation fails.
     fails: bool,
-    /// Where a response goes, if anywhere.
+    /// Address of the payload of a response, if it is to be written.
     lands: Option<u64>,
-    /// Its queue pair goes down when the receiver has begun to look at it.
+    /// The queue pair goes down when the receiver has begun to look at the frame.
     falls: bool,
 }
 

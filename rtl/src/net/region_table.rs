@@ -55,15 +55,15 @@ pub mod right {
 pub struct Region {
     /// The region is valid.
     pub valid: Bit,
-    /// Its domain.
+    /// Domain of the region.
     pub domain: Bits<4>,
-    /// Its rights: those of [`right`], from bit 0 on.
+    /// Rights to the region: those of [`right`], from bit 0 on.
     pub rights: Bits<5>,
     /// Address of its first byte.
     pub address: Bits<32>,
-    /// Its bytes.
+    /// Length of the region in bytes.
     pub bytes: Bits<32>,
-    /// Its key.
+    /// Key of the region.
     pub key: Bits<32>,
 }
 

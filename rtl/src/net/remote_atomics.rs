@@ -18,7 +18,7 @@ pub struct AtomicOperands {
 /// The result of an atomic operation, as it is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AtomicReply {
-    /// Its packet sequence number.
+    /// Packet sequence number of the operation.
     pub sequence: Bits<24>,
     /// The value before the operation.
     pub value: Bits<64>,
@@ -29,11 +29,11 @@ pub struct AtomicReply {
 pub enum RemoteAtomicStep {
     /// There is none.
     Idle,
-    /// It is offered to memory.
+    /// The operation is offered to memory.
     Offered,
-    /// It is at memory.
+    /// The operation is outstanding at memory.
     AtMemory,
-    /// It has its result.
+    /// The operation has its result.
     Done,
 }
 
@@ -97,9 +97,9 @@ pub struct RemoteAtomics {
     atomic_job: Register<ReadJob>,
     atomic_operands: Register<AtomicOperands>,
     result: Register<Bits<64>>,
-    /// It is served.
+    /// The operation is answered.
     serves: Register<Bit>,
-    /// Its job is gone.
+    /// The job of the operation was withdrawn: its result is dropped.
     withdrawn: Register<Bit>,
     replies: RamSync<AtomicReply, 9>,
     /// Results that are kept of each queue pair.

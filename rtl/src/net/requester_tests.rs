@@ -114,7 +114,7 @@ struct Peer {
     told: bool,
     /// A message that has begun: offset, length, and what came of it.
     message: Option<(u32, u32, Vec<u8>)>,
-    /// What it took: offset and bytes.
+    /// Payloads that the peer took: offset and bytes.
     taken: Vec<(u32, Vec<u8>)>,
     /// Results of atomic operations, by their packets.
     results: BTreeMap<u32, u64>,
@@ -198,12 +198,12 @@ struct Bench {
     /// An answer always waits for the builder, which it takes in turn with packets: whether it took
     /// the last turn.
     answers_wait: Option<bool>,
-    /// When the last response of all leaves: they share a link.
+    /// Cycle in which the last response of all leaves: they share a link.
     responds_at: u64,
     resent: u64,
     stray: u64,
     timed_out: u64,
-    /// How often a peer is not ready for the packet of a put, in percent, and how often one was.
+    /// Percentage of the packets of puts for which a peer is not ready; `rested` counts these.
     not_ready: u32,
     rested: u64,
     /// Bytes of the longest put from memory.

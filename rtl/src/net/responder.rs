@@ -17,15 +17,15 @@ pub struct ReadJob {
     pub pair: Bits<4>,
     /// Packet sequence number of its first response.
     pub sequence: Bits<24>,
-    /// Its responses.
+    /// Number of responses.
     pub packets: Bits<23>,
     /// Address of its first byte.
     pub address: Bits<32>,
-    /// Its bytes.
+    /// Bytes of the READ.
     pub bytes: Bits<32>,
     /// Key of its region.
     pub key: Bits<32>,
-    /// Its message sequence number.
+    /// Message sequence number of the responses.
     pub message: Bits<24>,
     /// A READ that came before: the peer went back to it.
     pub back: Bit,

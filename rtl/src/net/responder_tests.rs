@@ -29,7 +29,7 @@ struct Bench {
     kept: [VecDeque<Kept>; PAIRS],
     /// The job that is offered.
     offered: Option<ReadJob>,
-    /// How often the link takes a frame.
+    /// Probability that the link takes a frame in a cycle.
     link: f64,
     responses: usize,
     refusals: Vec<AnswerMark>,

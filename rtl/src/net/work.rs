@@ -21,9 +21,9 @@ pub struct WorkEntry {
     pub operation: Bits<2>,
     /// Offset of its first byte at the peer, from the beginning of the window.
     pub offset: Bits<32>,
-    /// Its bytes, 1 to 2^30; 8 of an atomic operation.
+    /// Bytes of the command, 1 to 2^30; 8 of an atomic operation.
     pub bytes: Bits<32>,
-    /// Its bytes stand or go in memory, `data` bits 31:0 being the address of the first; else in
+    /// The bytes stand or go in memory, `data` bits 31:0 being the address of the first; else in
     /// `data`.
     pub memory: Bit,
     /// See `memory`: the first byte in bits 7:0; what is behind the last is zero. Of an atomic
@@ -38,9 +38,9 @@ pub struct WorkEntry {
     pub packets: Bits<23>,
     /// Owner: 0 the host, 1 + h hart h of the command processor, 16 + q queue q.
     pub owner: Bits<10>,
-    /// Its context, for who posted it.
+    /// Context of the command, for who posted it.
     pub context: Bits<2>,
-    /// Its index in its queue, for who posted it.
+    /// Index of the command in its queue, for who posted it.
     pub index: Bits<16>,
 }
 
@@ -49,10 +49,10 @@ pub struct WorkEntry {
 pub struct PeerAnswer {
     /// Our queue pair.
     pub pair: Bits<4>,
-    /// Its packet sequence number.
+    /// Packet sequence number of the answer.
     pub sequence: Bits<24>,
-    /// Its syndrome; that of a response of a READ which is neither the first nor the last of it is
-    /// anything.
+    /// Syndrome of the answer; that of a response of a READ which is neither the first nor the last
+    /// of it is anything.
     pub syndrome: Bits<8>,
     /// The answer is a response, of a READ or an atomic operation.
     pub response: Bit,

@@ -22,7 +22,7 @@ pub enum EventStep {
 /// A line of a ring, as it came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct ArrivedLine {
-    /// Its buffer.
+    /// Index of the staging buffer.
     pub buffer: Bits<4>,
     /// Word 0.
     pub word: Bits<32>,

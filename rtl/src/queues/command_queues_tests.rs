@@ -97,7 +97,7 @@ struct Bench {
     /// Commands of a queue that may be under way, and the most that were.
     entries: usize,
     most: usize,
-    /// How probable it is that one completes in a cycle.
+    /// Probability that a command completes in a cycle.
     completes: f64,
     /// Lines that came, and of which it is not decided whether their commands are given to the
     /// harts.

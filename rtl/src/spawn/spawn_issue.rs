@@ -59,7 +59,7 @@ pub struct SpawnIssue {
     pub warp_last: Signal<Out, Bit>,
     /// A descriptor is checked in this cycle; `warp.job` is its slot.
     pub checked_valid: Signal<Out, Bit>,
-    /// Why it is rejected; 0: it is good.
+    /// Reason why the descriptor is rejected; 0: it is good.
     pub checked_code: Signal<Out, Bits<3>>,
     /// To the cores: drop the L1 data cache.
     pub acquire: Signal<Out, Bits<32>>,

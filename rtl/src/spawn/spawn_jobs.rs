@@ -22,7 +22,7 @@ pub struct SpawnJobs {
     pub trigger_slot: Signal<In, Bits<4>>,
     /// From the issue: a descriptor is checked.
     pub checked_valid: Signal<In, Bit>,
-    /// Why it is rejected; 0: it is good.
+    /// Reason why the descriptor is rejected; 0: it is good.
     pub checked_code: Signal<In, Bits<3>>,
     /// A warp is taken by warp issue.
     pub warp_taken: Signal<In, Bit>,
@@ -40,7 +40,7 @@ pub struct SpawnJobs {
     pub end_taken: Signal<In, Bit>,
     /// Slot of the job that is taken.
     pub end_slot: Signal<In, Bits<4>>,
-    /// Why its descriptor was rejected.
+    /// Reason why the descriptor of the job was rejected.
     pub end_code: Signal<Out, Bits<3>>,
     /// One of its threads ended with a fault.
     pub end_faulted: Signal<Out, Bit>,

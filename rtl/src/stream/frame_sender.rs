@@ -32,7 +32,7 @@ pub struct FrameSender {
     open: Register<Bit>,
     /// All its lines were taken.
     flush: Register<Bit>,
-    /// Its bytes that were not sent.
+    /// Bytes of the frame that were not sent.
     left: Register<Bits<17>>,
     length: Register<Bits<17>>,
     port: Register<Bits<31>>,

@@ -25,7 +25,7 @@ struct Bench {
     rng: ChaCha8Rng,
     uut: Ingress,
     memory: Memory,
-    /// How likely the source and memory go on in a cycle.
+    /// Probability for each of source, memory and task FIFO to go on in a cycle.
     pace: f64,
     to_send: VecDeque<Sending>,
     /// Frames by their numbers, which are their ports; and those that are malformed.

@@ -18,13 +18,13 @@ struct Traffic {
     slot_bytes_log2: u32,
     frames: usize,
     sizes: (usize, usize),
-    /// How likely each side is to go on in a cycle.
+    /// Probability that each side goes on in a cycle.
     pace: f64,
     malformed: f64,
-    /// How likely a packet is forwarded, and how likely the kernel changes the length then.
+    /// Probability that a packet is forwarded; `resize`: that the kernel changes its length then.
     forward: f64,
     resize: f64,
-    /// How likely a line of a forwarded packet cannot be read.
+    /// Probability that a line of a forwarded packet cannot be read.
     unreadable: f64,
 }
 

@@ -43,11 +43,11 @@ pub fn beats(frame: &[u8], port: u32, rng: &mut ChaCha8Rng) -> Vec<Beat> {
 pub struct Memory {
     /// All requests of a kind are performed in their order.
     pub in_order: bool,
-    /// What stands in memory.
+    /// Contents of memory.
     pub lines: LineMemory,
     /// Lines that cannot be read.
     pub failing: BTreeSet<u32>,
-    /// How often one was requested.
+    /// Reads that were answered with an error.
     pub failed: u64,
     reads: Vec<(u64, u32)>,
     writes: Vec<(u64, u32, Line, u64)>,

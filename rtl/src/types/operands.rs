@@ -18,9 +18,9 @@ pub enum OperandSource {
     Registers,
     /// The result of the instruction before it, in stage W while this one is in stage X.
     Result,
-    /// What the instruction two before it wrote, while this one is in stage X.
+    /// The result of the instruction two before it, while this one is in stage X.
     Written,
-    /// What the instruction three before it wrote, while this one is in stage R.
+    /// The result of the instruction three before it, while this one is in stage R.
     JustWritten,
     /// No register: the offset of the lane as the first operand, 0 as the second.
     Zero,

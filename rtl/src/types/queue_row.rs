@@ -28,22 +28,22 @@ pub mod event {
 /// A command queue: its ring in memory belongs to a warp slot in a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueueRow {
-    /// It is switched on.
+    /// The queue is switched on.
     pub on: Bit,
-    /// Its command at `head` has a staging buffer.
+    /// The command at `head` has a staging buffer.
     pub staged: Bit,
-    /// That.
+    /// Index of the staging buffer of the command at `head`, if `staged`.
     pub buffer: Bits<4>,
     /// Commands that were posted and are not complete, 0 to 8; at most as many as the configuration
     /// says (`net_queue_entries`).
     pub under_way: Bits<4>,
     /// HEAD: commands that were consumed, modulo 2^32.
     pub head: Bits<32>,
-    /// EPOCH.
+    /// EPOCH of the control line.
     pub epoch: Bits<32>,
     /// DONE of contexts 0 to 3, 16 bits each.
     pub done: Bits<64>,
-    /// VALUE.
+    /// VALUE of the control line: result of the last command of context 3 that had one.
     pub value: Bits<64>,
     /// ERROR of contexts 0 to 3, 32 bits each.
     pub errors: Bits<128>,
@@ -73,15 +73,15 @@ pub struct QueueEvent {
 /// A command that is given to the harts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct StagedCommand {
-    /// Where its sixteen words are.
+    /// Index of the staging buffer with the sixteen words of the command.
     pub buffer: Bits<4>,
-    /// Its queue.
+    /// Index of the queue.
     pub queue: Bits<8>,
     /// HEAD, modulo 2^16.
     pub index: Bits<16>,
     /// Bits 7:0 of its word 0.
     pub operation: Bits<8>,
-    /// Its context.
+    /// Context of the command.
     pub context: Bits<2>,
     /// The node that it is for.
     pub node: Bits<6>,
@@ -90,16 +90,16 @@ pub struct StagedCommand {
 /// A command of a queue that is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct CompletedCommand {
-    /// Its queue.
+    /// Index of the queue.
     pub queue: Bits<8>,
-    /// Its context.
+    /// Context of the command.
     pub context: Bits<2>,
-    /// How, as in [`code`](crate::types::code).
+    /// Code of the completion, as in [`code`](crate::types::code).
     pub code: Bits<8>,
     /// HEAD when it was posted, modulo 2^16.
     pub index: Bits<16>,
-    /// It has a result.
+    /// The command has a result.
     pub has_value: Bit,
-    /// That.
+    /// Result of the command, if it has one.
     pub value: Bits<64>,
 }

@@ -146,7 +146,7 @@ pub struct SdramChip {
     refreshed: Option<u64>,
     mode_set: Option<u64>,
     cas_latency: u64,
-    /// When the last refreshes were, as many as there are rows.
+    /// Cycles of the last refreshes, at most as many as there are rows, the oldest first.
     refreshes: VecDeque<u64>,
     refresh_count: u64,
     /// Words that are under way, and the cycle in which each begins to be driven.

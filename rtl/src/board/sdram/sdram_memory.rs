@@ -76,7 +76,7 @@ pub struct SdramMemory {
     /// A refresh is to be given.
     due: Register<Bit>,
 
-    /// What is moved: 16 bits in or out a cycle, the next word to write in the lowest.
+    /// Line in transfer, 16 bits in or out a cycle; the next word to write stands in the lowest.
     line: Register<Bits<512>>,
     strobe: Register<Bits<64>>,
     /// Number of the line: row, bank, and the higher bits of the column.

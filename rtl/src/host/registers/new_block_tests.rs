@@ -44,7 +44,7 @@ pub struct Mailbox {
 /// A register file with the new block.
 #[register_file(core_select = configuration.core_select)]
 pub struct WithMailbox {
-    /// How the array is to run a kernel.
+    /// Registers that say how the array is to run a kernel.
     pub configuration: Configuration,
     /// The new block.
     pub mailbox: Mailbox,

@@ -109,7 +109,7 @@ pub struct RegisterField {
     pub name: &'static str,
     /// The lowest of the bits.
     pub lsb: usize,
-    /// How many.
+    /// Number of bits.
     pub width: usize,
 }
 
@@ -128,27 +128,28 @@ pub struct RegisterSpec {
     pub name: &'static str,
     /// Byte offset from the base of the register file.
     pub offset: u32,
-    /// How the host may use it.
+    /// Accesses that the host may make.
     pub access: Access,
     /// Implemented bits, counted from bit 0; the bits above read as zero.
     pub bits: usize,
-    /// What the host reads after reset, and before anything else happens. Of a register whose value
-    /// follows from the configuration [`registers_of`] gives it; here it is 0.
+    /// Value that the host reads after reset, and before anything else happens. Of a register whose
+    /// value follows from the configuration [`registers_of`] gives it; here it is 0.
     pub reset: u32,
-    /// How the value after reset follows from the configuration, for a register of the hardware.
+    /// Function that gives the value after reset from the configuration, for a register of the
+    /// hardware.
     pub reset_of: Option<fn(&Config) -> u32>,
-    /// Why the register has no value after reset, if it has none; `reset` is 0 then.
+    /// Reason why the register has no value after reset, if it has none; `reset` is 0 then.
     pub unset: Option<&'static str>,
     /// Bits among the implemented ones that are not kept, and read as zero.
     pub reserved: u32,
-    /// Its parts that have names, if it has such; bits that are written can have another name when
-    /// they are read.
+    /// Parts of the register that have names, if it has such; bits that are written can have
+    /// another name when they are read.
     pub fields: &'static [RegisterField],
     /// The value of a register that shows what is known when the array is made.
     pub fixed: Option<fn(&Config) -> u32>,
     /// The part of the array that it belongs to.
     pub part: Part,
-    /// What it is, with units.
+    /// Description of the register, with units.
     pub description: &'static str,
 }
 
