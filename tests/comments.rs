@@ -1,4 +1,9 @@
 //! Comments that stand alone on their lines end at column 100, but for rows of tables.
+//!
+//! Comments of fields in the units stand alone: a reader of one field, be it a register, a child or
+//! a part of a value, knows what it is. What is refused is as for ports, of which
+//! `rtl/tests/port_comments.rs` reads the comments in the Verilog: a comment that begins with a
+//! pronoun or with a word that asks, and one that only repeats the name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +22,19 @@ const FOLDERS: [&str; 11] = [
     "tests",
     "verilator-sys",
 ];
+
+/// Folders with units, whose fields have comments that stand alone.
+const UNITS: [&str; 2] = ["rtl/src", "hdl/src/prim"];
+
+/// Words with which no comment of a field begins, and no clause behind one of [`PREFIXES`] and a
+/// colon.
+const PRONOUNS: [&str; 10] = ["it", "its", "they", "them", "their", "this", "these", "that", "those", "both"];
+
+/// Words that ask, with which no comment of a field begins.
+const QUESTIONS: [&str; 8] = ["what", "which", "who", "whose", "where", "when", "why", "how"];
+
+/// First words of what may stand before the thing: a stage, another unit, a port that is high.
+const PREFIXES: [&str; 4] = ["stage", "from", "to", "with"];
 
 fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -50,6 +68,80 @@ fn too_long(text: &str, extension: &str) -> Vec<String> {
         .collect()
 }
 
+/// A field with its comment, and the line in which that begins, from 1 on.
+#[derive(Debug, PartialEq)]
+struct Field {
+    line: usize,
+    name: String,
+    comment: String,
+}
+
+/// The name of the field that this line declares, also of a variant or in the list of options.
+fn field_of(line: &str) -> Option<&str> {
+    let (declaration, ty) = line.split_once(':')?;
+    let (visibility, name) = declaration.rsplit_once(' ').unwrap_or(("", declaration));
+    let is_visibility = ["", "pub"].contains(&visibility) || visibility.ends_with(')');
+    let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    (is_visibility && is_name && !name.is_empty() && !ty.starts_with(':')).then_some(name)
+}
+
+/// The fields with comments in the text of a source file.
+fn fields(text: &str) -> Vec<Field> {
+    let (mut found, mut above, mut in_attribute) = (Vec::new(), Vec::new(), false);
+    for (index, line) in text.lines().map(str::trim).enumerate() {
+        if let Some(said) = line.strip_prefix("///") {
+            above.push((index + 1, said.trim()));
+        } else if in_attribute || line.starts_with("#[") {
+            in_attribute = !line.ends_with(']');
+        } else {
+            if let (Some(name), Some((first, _))) = (field_of(line), above.first()) {
+                let comment: Vec<&str> = above.iter().map(|(_, said)| *said).collect();
+                found.push(Field { line: *first, name: name.to_string(), comment: comment.join(" ") });
+            }
+            above.clear();
+        }
+    }
+    found
+}
+
+/// The words of a text or a name, in lower case.
+fn words(text: &str) -> Vec<String> {
+    let list = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    list.map(str::to_lowercase).collect()
+}
+
+/// The pronoun or the word that asks with which a comment begins, or the pronoun with which the
+/// clause behind its stage or end does.
+fn pronoun(comment: &str) -> Option<String> {
+    let first = words(comment).into_iter().next()?;
+    if PRONOUNS.contains(&first.as_str()) || QUESTIONS.contains(&first.as_str()) {
+        return Some(first);
+    }
+    let (prefix, clause) = comment.split_once(": ")?;
+    let is_prefix = PREFIXES.contains(&first.as_str()) && !prefix.contains(". ");
+    words(clause).into_iter().next().filter(|word| is_prefix && PRONOUNS.contains(&word.as_str()))
+}
+
+/// Whether a comment has only words with which the name ends.
+fn repeats(name: &str, comment: &str) -> bool {
+    let mut said = words(comment);
+    if said.first().is_some_and(|word| ["a", "an", "the"].contains(&word.as_str())) {
+        said.remove(0);
+    }
+    !said.is_empty() && words(&name.replace('_', " ")).ends_with(&said)
+}
+
+/// What is wrong with the comment of a field, with its line.
+fn fault(field: &Field) -> Option<String> {
+    let Field { line, name, comment } = field;
+    let reason = match pronoun(comment) {
+        Some(word) => format!("begins with `{word}`"),
+        None if repeats(name, comment) => "only repeats the name".to_string(),
+        None => return None,
+    };
+    Some(format!("{line}: {name}: `{comment}` {reason}"))
+}
+
 #[test]
 fn comments_end_at_column_100() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -79,4 +171,83 @@ fn what_is_too_long() {
     assert_eq!(too_long(&format!("// {word}\n"), "sv").len(), 1);
     assert_eq!(too_long(&format!("/* {word} */\n * {word}\n#define {word}"), "c").len(), 2);
     assert_eq!(too_long(&format!("# {word}\n#define {word}"), "S").len(), 1);
+}
+
+#[test]
+fn comments_of_fields_stand_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in UNITS {
+        files_below(&root.join(folder), &mut files);
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    files.sort();
+    let (mut count, mut found) = (0, Vec::new());
+    for path in files {
+        let list = fields(&fs::read_to_string(&path).unwrap());
+        count += list.len();
+        found.extend(list.iter().filter_map(fault).map(|fault| format!("{}:{fault}", path.display())));
+    }
+    assert!(count > 4_000, "only {count} fields with comments were read");
+    assert!(
+        found.is_empty(),
+        "{} comments do not stand alone (docs/writing-units.md):\n{}",
+        found.len(),
+        found.join("\n")
+    );
+}
+
+#[test]
+fn faults_of_comments_of_fields_are_found() {
+    let text = "\
+/// What is no field.
+pub struct Row {
+    /// It is switched on.
+    pub on: Bit,
+    /// Which byte
+    /// the host reads.
+    #[init(
+        Constant::new(1)
+    )]
+    pub(super) place: Register<Bits<4>>,
+    /// Index of its queue.
+    queue: Bits<8>,
+    // That is no documentation.
+    plain: Bit,
+    /// Stage X: it is valid.
+    valid_x: Bit,
+    /// Stage X: which lanes run; it is zero in reset.
+    lanes_x: Bits<8>,
+    /// The queue.
+    command_queue: Bits<8>,
+}
+enum Error {
+    /// It is out of range.
+    Range {
+        /// Its value.
+        value: usize,
+    },
+}
+    /// How many there are.
+    (core control) cores: usize = 1,
+/// This is a function.
+fn of(row: Row) {}
+/// That is a constant.
+const LIMIT: u64 = 1;
+/// They are made of
+std::vec::Vec;
+";
+    let list = fields(text);
+    let names: Vec<&str> = list.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["on", "place", "queue", "valid_x", "lanes_x", "command_queue", "value", "cores"]);
+    let faults: Vec<String> = list.iter().filter_map(fault).collect();
+    let expected = [
+        "3: on: `It is switched on.` begins with `it`",
+        "5: place: `Which byte the host reads.` begins with `which`",
+        "15: valid_x: `Stage X: it is valid.` begins with `it`",
+        "19: command_queue: `The queue.` only repeats the name",
+        "25: value: `Its value.` begins with `its`",
+        "29: cores: `How many there are.` begins with `how`",
+    ];
+    assert_eq!(faults, expected);
 }

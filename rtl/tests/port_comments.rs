@@ -28,7 +28,7 @@ use hermes_rtl::top::emit_top;
 const PRONOUNS: [&str; 10] = ["it", "its", "they", "them", "their", "this", "these", "that", "those", "both"];
 
 /// Words that ask, with which no comment begins.
-const QUESTIONS: [&str; 6] = ["what", "which", "who", "whose", "where", "how"];
+const QUESTIONS: [&str; 8] = ["what", "which", "who", "whose", "where", "when", "why", "how"];
 
 /// First words of what may stand before the thing: a stage, another unit, a port that is high.
 const PREFIXES: [&str; 4] = ["stage", "from", "to", "with"];
