@@ -104,20 +104,15 @@ fn head<C: Serialize>(configuration: &C, mark: &str) -> String {
 }
 
 /// The files of the modules with their texts; a module comes after those that it instantiates.
-///
-/// # Panics
-/// As [`manifest`].
-#[must_use]
-pub fn module_files<C: Serialize>(
+fn module_files<C: Serialize>(
     design: &Design,
     configuration: &C,
     layout: FileLayout,
 ) -> Vec<(String, String)> {
-    let with_lines = layout == FileLayout::OneFileWithLines;
+    let one = |with_lines| vec![(format!("{}.v", design.top), verilog(design, configuration, with_lines))];
     match layout {
-        FileLayout::OneFile | FileLayout::OneFileWithLines => {
-            vec![(format!("{}.v", design.top), verilog(design, configuration, with_lines))]
-        }
+        FileLayout::OneFile => one(false),
+        FileLayout::OneFileWithLines => one(true),
         FileLayout::FileEach => design.module_files(&format!(
             "// SPDX-License-Identifier: {LICENSE}\n\
              // Written by hermes; changes are lost when it writes again.\n\n"
