@@ -2,11 +2,17 @@
 //!
 //! Comments of fields in the units stand alone: a reader of one field, be it a register, a child or
 //! a part of a value, knows what it is. What is refused is as for ports, of which
-//! `rtl/tests/port_comments.rs` reads the comments in the Verilog: a comment that begins with a
-//! pronoun or with a word that asks, and one that only repeats the name.
+//! `rtl/tests/port_comments.rs` reads the comments in the Verilog
+//! (`rtl/tests/common/stands_alone.rs`): a comment that begins with a pronoun or with a word that
+//! asks, and one that only repeats the name.
+
+#[path = "../rtl/tests/common/stands_alone.rs"]
+mod stands_alone;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use stands_alone::{pronoun, repeats};
 
 /// Folders with code that people read.
 const FOLDERS: [&str; 11] = [
@@ -25,16 +31,6 @@ const FOLDERS: [&str; 11] = [
 
 /// Folders with units, whose fields have comments that stand alone.
 const UNITS: [&str; 2] = ["rtl/src", "hdl/src/prim"];
-
-/// Words with which no comment of a field begins, and no clause behind one of [`PREFIXES`] and a
-/// colon.
-const PRONOUNS: [&str; 10] = ["it", "its", "they", "them", "their", "this", "these", "that", "those", "both"];
-
-/// Words that ask, with which no comment of a field begins.
-const QUESTIONS: [&str; 8] = ["what", "which", "who", "whose", "where", "when", "why", "how"];
-
-/// First words of what may stand before the thing: a stage, another unit, a port that is high.
-const PREFIXES: [&str; 4] = ["stage", "from", "to", "with"];
 
 fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -102,33 +98,6 @@ fn fields(text: &str) -> Vec<Field> {
         }
     }
     found
-}
-
-/// The words of a text or a name, in lower case.
-fn words(text: &str) -> Vec<String> {
-    let list = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    list.map(str::to_lowercase).collect()
-}
-
-/// The pronoun or the word that asks with which a comment begins, or the pronoun with which the
-/// clause behind its stage or end does.
-fn pronoun(comment: &str) -> Option<String> {
-    let first = words(comment).into_iter().next()?;
-    if PRONOUNS.contains(&first.as_str()) || QUESTIONS.contains(&first.as_str()) {
-        return Some(first);
-    }
-    let (prefix, clause) = comment.split_once(": ")?;
-    let is_prefix = PREFIXES.contains(&first.as_str()) && !prefix.contains(". ");
-    words(clause).into_iter().next().filter(|word| is_prefix && PRONOUNS.contains(&word.as_str()))
-}
-
-/// Whether a comment has only words with which the name ends.
-fn repeats(name: &str, comment: &str) -> bool {
-    let mut said = words(comment);
-    if said.first().is_some_and(|word| ["a", "an", "the"].contains(&word.as_str())) {
-        said.remove(0);
-    }
-    !said.is_empty() && words(&name.replace('_', " ")).ends_with(&said)
 }
 
 /// What is wrong with the comment of a field, with its line.

@@ -18,20 +18,14 @@
 
 #[path = "common/configurations.rs"]
 mod configurations;
+#[path = "common/stands_alone.rs"]
+mod stands_alone;
 
 use std::collections::BTreeSet;
 
 use configurations::configurations;
 use hermes_rtl::top::emit_top;
-
-/// Words with which no comment begins, and no clause behind one of [`PREFIXES`] and a colon.
-const PRONOUNS: [&str; 10] = ["it", "its", "they", "them", "their", "this", "these", "that", "those", "both"];
-
-/// Words that ask, with which no comment begins.
-const QUESTIONS: [&str; 8] = ["what", "which", "who", "whose", "where", "when", "why", "how"];
-
-/// First words of what may stand before the thing: a stage, another unit, a port that is high.
-const PREFIXES: [&str; 4] = ["stage", "from", "to", "with"];
+use stands_alone::{pronoun, repeats};
 
 /// A port of a module with its comment and that of its group; both are empty if there is none. The
 /// text does not say where a group ends: a port is in it that begins with the same word as the
@@ -91,33 +85,6 @@ fn ports(verilog: &str) -> Vec<Port> {
         }
     }
     found
-}
-
-/// The words of a text or a name, in lower case.
-fn words(text: &str) -> Vec<String> {
-    let list = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    list.map(str::to_lowercase).collect()
-}
-
-/// The pronoun with which a comment begins, or the clause behind its stage or end.
-fn pronoun(comment: &str) -> Option<&'static str> {
-    let first = words(comment).into_iter().next()?;
-    let is_prefix = |text: &str| PREFIXES.contains(&first.as_str()) && !text.contains(". ");
-    let clause = comment.split_once(": ").filter(|(prefix, _)| is_prefix(prefix));
-    let of_clause = clause.and_then(|(_, rest)| words(rest).into_iter().next());
-    let found = |list: &[&'static str], word: &str| list.iter().copied().find(|other| *other == word);
-    found(&PRONOUNS, &first)
-        .or_else(|| found(&QUESTIONS, &first))
-        .or_else(|| found(&PRONOUNS, &of_clause.unwrap_or_default()))
-}
-
-/// Whether a comment has only words with which the name ends.
-fn repeats(name: &str, comment: &str) -> bool {
-    let mut said = words(comment);
-    if said.first().is_some_and(|word| ["a", "an", "the"].contains(&word.as_str())) {
-        said.remove(0);
-    }
-    !said.is_empty() && words(&name.replace('_', " ")).ends_with(&said)
 }
 
 /// What is wrong with the comments of a port, each with its reason.
