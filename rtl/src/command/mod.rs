@@ -49,6 +49,8 @@ mod system_decoder;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
+mod testing_memory;
+#[cfg(test)]
 mod timing_tests;
 mod trace;
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub mod load_counters;
 mod mailbox;
 pub mod memory;
 pub mod network;
+mod network_ports;
 pub mod packet_ports;
 mod packet_watch;
 pub mod progress;
