@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use hermes_artefacts::checks;
-use hermes_hdl::emit::{Design, Direction, Promise};
+use hermes_hdl::emit::{Design, Direction, Module, Promise};
 use verilator_sys::{Model, ModelLibrary, ModelOptions};
 
 /// A condition, the mutant that breaks it, and what is done to the unit until that is noticed.
@@ -38,14 +38,19 @@ fn number(text: &str) -> u64 {
     u64::from_str_radix(digits, radix).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The names of the conditions of the unit.
-fn conditions(design: &Design) -> Vec<&str> {
-    let top = design.modules.last().expect("a design has a top");
-    let conditions = top.promises.iter().filter_map(|promise| match promise {
+/// The names of the conditions of these modules.
+pub fn conditions(modules: &[Module]) -> Vec<&str> {
+    let promises = modules.iter().flat_map(|module| &module.promises);
+    let conditions = promises.filter_map(|promise| match promise {
         Promise::Always { name, .. } => Some(name.as_str()),
         _ => None,
     });
     conditions.collect()
+}
+
+/// The module of the unit itself.
+pub fn top(design: &Design) -> &[Module] {
+    &design.modules[design.modules.len() - 1..]
 }
 
 /// The cycles of `inputs`, with what is repeated written out.
@@ -173,7 +178,7 @@ pub fn all_are_noticed(cases: &[Case]) {
     let library = Model::build(&text, &options).unwrap_or_else(|error| panic!("{error}"));
     let (mut count, mut wrong) = (0, Vec::new());
     for Case { design, mutants } in cases {
-        let mut left = conditions(design);
+        let mut left = conditions(top(design));
         for mutant in *mutants {
             count += 1;
             let (unit, condition) = (&design.top, mutant.condition);

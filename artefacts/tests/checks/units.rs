@@ -1,10 +1,14 @@
 //! The units whose kernels state what always holds, and a mutant for each condition.
 
+use std::collections::BTreeSet;
+
 use hermes_hdl::emit::emit;
 use hermes_hdl::prelude::*;
+use hermes_rtl::config::{Config, SpawnOptions};
+use hermes_rtl::top::emit_top;
 use hermes_rtl::{command, net, queues, spawn};
 
-use crate::mutants::{all_are_noticed, Case, Mutant};
+use crate::mutants::{all_are_noticed, conditions, top, Case, Mutant};
 
 /// A unit under a name that no child of another has.
 fn case(unit: &impl Block, name: &str, mutants: &'static [Mutant]) -> Case {
@@ -29,9 +33,12 @@ fn every_condition_is_broken_by_its_mutant() {
     let net = [
         case(&net::Acknowledge::default(), "acknowledge", ACKNOWLEDGE),
         case(&net::FrameBuffer::default(), "frame_buffer", FRAME_BUFFER),
+        case(&net::FrameCheck::default(), "frame_check", FRAME_CHECK),
         case(&net::NetWindow::new(2, 1, 8), "net_window", NET_WINDOW),
         case(&net::PairCounts::default(), "pair_counts", PAIR_COUNTS),
         case(&net::PayloadReader::default(), "payload_reader", PAYLOAD_READER),
+        case(&net::QueuePairs::default(), "queue_pairs", QUEUE_PAIRS),
+        case(&net::Receiver::default(), "receiver", RECEIVER),
         case(&net::RemoteAtomics::default(), "remote_atomics", REMOTE_ATOMICS),
         case(&net::Requester::new(0, 8), "requester", REQUESTER),
         case(&net::Responder::default(), "responder", RESPONDER),
@@ -44,21 +51,38 @@ fn every_condition_is_broken_by_its_mutant() {
         case(&spawn::SpawnIssue::new(3, 8), "spawn_issue", SPAWN_ISSUE),
         case(&spawn::SpawnJobs::default(), "spawn_jobs", SPAWN_JOBS),
         case(&spawn::SpawnOrder::default(), "spawn_order", SPAWN_ORDER),
+        case(&spawn::ThreadSpawner::new(SPAWNER), "thread_spawner", THREAD_SPAWNER),
+        case(&spawn::WriteMerge::default(), "write_merge", WRITE_MERGE),
     ];
     let command = [
         case(&command::CommandAtomics::new(false), "command_atomics", COMMAND_ATOMICS),
         case(&command::CommandCache::new(2, 16), "command_cache", COMMAND_CACHE),
         case(&command::CommandData::default(), "command_data", COMMAND_DATA),
+        case(&command::CommandDebug::default(), "command_debug", COMMAND_DEBUG),
         case(&command::CommandDevices::new(2, false), "command_devices", COMMAND_DEVICES),
         case(&command::CommandFetch::new(4, 2), "command_fetch", COMMAND_FETCH),
         case(&command::HartState::default(), "hart_state", HART_STATE),
         case(&command::HartTurns::default(), "hart_turns", HART_TURNS),
         case(&command::StoreBuffer::new(1), "store_buffer", STORE_BUFFER),
         case(&command::TrapUnit::default(), "trap_unit", TRAP_UNIT),
+        case(&command::UliChannels::new(1, false), "uli_channels", ULI_CHANNELS),
     ];
     let all: Vec<Case> = queues.into_iter().chain(net).chain(spawn).chain(command).collect();
     all_are_noticed(&all);
+
+    let known: BTreeSet<_> =
+        all.iter().flat_map(|case| conditions(top(&case.design))).chain(WIRING).collect();
+    for preset in ["node", "pangaea"] {
+        let array = emit_top(&Config::preset(preset).unwrap()).unwrap();
+        let unknown: Vec<_> =
+            conditions(&array.modules).into_iter().filter(|name| !known.contains(name)).collect();
+        assert!(unknown.is_empty(), "{preset}: no case for the units of {unknown:?}");
+    }
 }
+
+/// Conditions of the wiring of `NetInterface`, whose own test breaks them: by itself it would need
+/// frames.
+const WIRING: [&str; 2] = ["one_queue_pair_closes", "a_closing_queue_pair_has_an_answer_to_send"];
 
 // Rows and list are cleared in 256 cycles first.
 const COMMAND_QUEUES: &[Mutant] = mutants! {
@@ -119,6 +143,13 @@ const FRAME_BUFFER: &[Mutant] = mutants! {
         "rx_tvalid=1 rx_tlast=1 rx_tkeep=0xffffffffffffffff *70";
 };
 
+// The frame that is read is one of IPv4 with 256 bytes and a right checksum.
+const FRAME_CHECK: &[Mutant] = mutants! {
+    "a_beat_that_comes_has_room": "assign frees = feeds && `quarter[1]`;" => "1'b1",
+        "read_ready=1 stored[18]=300 read_data[99]=1 read_data[112]=0x45 read_data[128]=1
+         read_data[192]=0xffb9; stored_valid=1; stored_valid=0 *12";
+};
+
 // An own command is posted by 0x1000 at address 4; NEXT is read at 0, and what it gave ended by
 // 0x7000.
 const NET_WINDOW: &[Mutant] = mutants! {
@@ -142,6 +173,21 @@ const PAYLOAD_READER: &[Mutant] = mutants! {
     "payloads_have_room": "assign takes = source_valid && !issues && `sources_push_ready`;" => "1'b1",
         "source_valid=1 *10";
     "reads_that_are_left_do_not_wrap": "assign issued = `issues` && " => "1'b1", "read_ready=1 *2";
+};
+
+const QUEUE_PAIRS: &[Mutant] = mutants! {
+    "a_queue_pair_has_one_state": "!is_at_work && `!is_down` && !is_ending;" => "1'b1",
+        "set_state=1 new_state=1; new_state=3; new_state=1; set_state=0 *2";
+};
+
+/// A response of a READ comes to queue pair 0, and its payload is written.
+const RESPONSE: &str = "checked[25]=1 receive=1 ups=1 mark_ready=1 answer_ready=1 judged=1 lands=1
+    place_ready=1 checked_valid=1 *4; checked_valid=0 place_ready=0 *2; checked_valid=1 *3";
+
+const RECEIVER: &[Mutant] = mutants! {
+    "one_frame_is_in_progress": "assign looks = checked_valid && !looked && `!reading`;" => "1'b1",
+        RESPONSE;
+    "only_the_frame_in_progress_is_given": "if (`given || fails_there`)" => "1'b0", RESPONSE;
 };
 
 // Of a job, bit 173 says that it is atomic.
@@ -233,6 +279,24 @@ const SPAWN_ORDER: &[Mutant] = mutants! {
         "push=1; push=0 take=1; take=0";
 };
 
+const SPAWNER: SpawnOptions = SpawnOptions { cores: 1, lanes: 4, spawn_slots: 8, uli_channels: 0 };
+
+const THREAD_SPAWNER: &[Mutant] = mutants! {
+    "only_a_busy_job_starts": ".trigger_valid(`trigger`)" => "1'b0",
+        "control_enable=1 control_value=0x1000; control_write=1; control_write=0 begins=1; begins=0";
+};
+
+const WRITE_MERGE: &[Mutant] = mutants! {
+    "a_store_on_offer_is_not_taken_back":
+        "stays <= `stores_valid && !completion && !memory_ready`;" => "1'b1",
+        "completions_valid=1 *2; completions_valid=0";
+};
+
+const COMMAND_DEBUG: &[Mutant] = mutants! {
+    "one_hart_executes": "executes <= `one`;" => "8'd3",
+        "run=3 stopped=3 registers_execute=1; registers_execute=0 *2";
+};
+
 // Tag 0x20 is that of an atomic operation of hart 0.
 const COMMAND_ATOMICS: &[Mutant] = mutants! {
     "one_operation_is_under_way":
@@ -301,4 +365,13 @@ const TRAP_UNIT: &[Mutant] = mutants! {
         "exception=1 halts=1; exception=0";
     "a_hart_that_entered_a_trap_does_not_sleep":
         "entered_q <= 1'b1;\n                asleep_q <= `1'b0`;" => "1'b1", "exception=1; exception=0 *2";
+};
+
+// The one channel watches a word, and is made pending by a write of ulipend.
+const ULI_CHANNELS: &[Mutant] = mutants! {
+    "only_what_is_due_is_taken": "pending_0 <= `1'b1`;" => "1'b0",
+        "arm_valid=1 arm_scenario=1 arm_parameter=0x100; arm_valid=0; write_valid=1 write_number=2
+         write_set=1; write_valid=0 take=1; take=0";
+    "ranges_are_aligned": "ignored = `trailing[31:2]`;" => "arm_parameter[31:2]",
+        "arm_valid=1 arm_scenario=1 arm_parameter=0x85; arm_valid=0 *2";
 };

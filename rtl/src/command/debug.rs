@@ -110,6 +110,7 @@ impl Logic for CommandDebug {
 
         // Words of the host
         let one = bits::<8>(1) << self.registers.select.val();
+        always!(one_hart_executes, !(self.executes.q.val() & (self.executes.q.val() - bits::<8>(1))).any());
         let accepted = (one & free & !goes_on).any() & !self.executes.q.val().any();
         let ends = self.live.val() & self.executed.val() & (self.retire.val() | self.exception.val());
         if self.issue.val() {

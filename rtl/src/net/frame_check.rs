@@ -158,6 +158,11 @@ impl Logic for FrameCheck {
         let gives_up = self.busy.q.val() && hopeless && may_follow;
         let ends = (feeds && (at_end || ip_fails)) || gives_up;
 
+        always!(
+            a_beat_that_comes_has_room,
+            !self.beat_read.q.val() || !self.beat_valid.q.val() || passes || ends
+        );
+
         // The next frame
         let takes = self.stored_valid.val() && (!self.busy.q.val() || ends);
         self.stored_take.next = takes;

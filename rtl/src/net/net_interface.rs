@@ -163,7 +163,12 @@ impl NetInterface {
         connect!(self.requester.fails, self.pairs.fails);
         connect!(self.requester.fails_pair, self.pairs.fails_pair);
         connect!(self.requester.listed, self.pairs.listed);
-        // One of them closes in a cycle.
+        always!(one_queue_pair_closes, !(self.receiver.closes.val() && self.responder.closes.val()));
+        // Without its NAK a queue pair would stay in CLOSING.
+        always!(
+            a_closing_queue_pair_has_an_answer_to_send,
+            !(self.pairs.answers.val() & !self.pairs.ups.val() & !self.acknowledge.held.val()).any()
+        );
         self.pairs.closes.next = self.receiver.closes.val() || self.responder.closes.val();
         self.pairs.closes_pair.next = self.receiver.receive_pair.val();
         if self.responder.closes.val() {

@@ -247,3 +247,37 @@ fn each_event_has_its_counter() {
         }
     }
 }
+
+/// What the wiring states is looked at: the message of the first statement that does not hold.
+#[test]
+fn what_is_stated_is_looked_at() {
+    use std::panic::{catch_unwind, AssertUnwindSafe};
+    let broken = |sets: fn(&mut U)| {
+        let mut unit = unit();
+        poke(&mut unit.clock, false.into());
+        sets(&mut unit);
+        poke(&mut unit.clock, true.into());
+        let panic = catch_unwind(AssertUnwindSafe(|| unit.update())).err()?;
+        Some(*panic.downcast::<&str>().expect("a message without arguments"))
+    };
+    assert_eq!(broken(|_| ()), None);
+    let closes_twice = broken(|unit| {
+        poke(&mut unit.receiver.closes, true);
+        poke(&mut unit.responder.closes, true);
+    });
+    assert_eq!(closes_twice, Some("one_queue_pair_closes does not hold"));
+    // Queue pair 3 is closing: with its refusal, and without.
+    let closing: [fn(&mut U); 2] = [
+        |unit| {
+            poke(&mut unit.pairs.answers, 8.into());
+            poke(&mut unit.acknowledge.held, 8.into());
+        },
+        |unit| {
+            poke(&mut unit.pairs.answers, 8.into());
+            poke(&mut unit.acknowledge.held, 4.into());
+        },
+    ];
+    let [with, without] = closing.map(broken);
+    assert_eq!(with, None);
+    assert_eq!(without, Some("a_closing_queue_pair_has_an_answer_to_send does not hold"));
+}

@@ -215,6 +215,12 @@ impl Logic for QueuePairs {
         self.table.refused.next = self.table.write.val() && !writes;
 
         // States
+        always!(
+            a_queue_pair_has_one_state,
+            !((self.up.q.val() & (self.closing.q.val() | self.error.q.val()))
+                | (self.closing.q.val() & self.error.q.val()))
+            .any()
+        );
         let is_at_work = self.up.q.val().get_bit(self.state_pair.val().index());
         let is_down = self.error.q.val().get_bit(self.state_pair.val().index());
         let is_ending = self.closing.q.val().get_bit(self.state_pair.val().index());

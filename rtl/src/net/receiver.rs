@@ -157,6 +157,7 @@ impl Logic for Receiver {
         // One frame after the other: its beats are free when its payload was read.
         let looks = self.checked_valid.val() && !self.looked.q.val() && !self.reading.q.val();
         self.receives.next = looks;
+        always!(one_frame_is_in_progress, !self.looked.q.val() || !self.reading.q.val());
         if looks {
             self.looked.d.next = true;
             self.row.d.next = self.receive.val();
@@ -193,6 +194,7 @@ impl Logic for Receiver {
             || (frame.opcode == bits::<8>(opcode::RC_RDMA_READ_RESPONSE_ONLY));
         // A response that was given to the requester is no more judged here.
         let was_asked = self.asked.q.val();
+        always!(only_the_frame_in_progress_is_given, !was_asked || self.looked.q.val());
         let is_answer =
             is_right && !was_asked && (is_response || (frame.opcode == bits::<8>(opcode::RC_ACKNOWLEDGE)));
 

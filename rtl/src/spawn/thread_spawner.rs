@@ -147,6 +147,10 @@ impl Logic for ThreadSpawner {
         self.issue.cores.next = self.page.cores.val();
         self.issue.token.next = self.page.token.val();
         connect!(self.warp, self.issue.warp);
+        always!(
+            only_a_busy_job_starts,
+            !self.begins.val() | self.jobs.busy.val().get_bit(self.begins_job.val().index())
+        );
         self.start.spawned.next = self.begins.val();
         self.start.job.next = self.begins_job.val();
         self.start.entry.next = self.issue.start_entry.val();

@@ -27,6 +27,7 @@ impl Logic for WriteMerge {
     #[hdl_gen]
     fn update(&mut self) {
         let completion = self.completions.valid.val() & !self.stays.q.val();
+        always!(a_store_on_offer_is_not_taken_back, !self.stays.q.val() | self.stores.valid.val());
         self.memory.valid.next = self.stores.valid.val() | completion;
         self.memory.line.next = self.stores.line.val();
         self.memory.data.next = self.stores.data.val();
