@@ -106,6 +106,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("net_window", &net::NetWindow::new(2, 1, 8)),
         unit("net_window_of_2", &net::NetWindow::new(2, 1, 2)),
         unit("acknowledge", &net::Acknowledge::default()),
+        unit("frame_turns", &net::FrameTurns::default()),
         unit("receiver", &net::Receiver::default()),
         unit("remote_atomics", &net::RemoteAtomics::default()),
         unit("responder", &net::Responder::default()),
