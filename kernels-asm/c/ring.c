@@ -46,20 +46,35 @@ static inline uint32_t first_of(const struct ring *ring, uint32_t chunk)
     return chunk * ring->share + (chunk < ring->rest ? chunk : ring->rest);
 }
 
+/* Keeps the loads of these words in front of what follows. Otherwise the compiler uses one register
+ * for several of them, and each load waits for the addition before it. */
+static inline __attribute__((always_inline)) void loaded(uint32_t *words, uint32_t count)
+{
+    if (count == 8)
+        __asm__ volatile("" : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3]), "+r"(words[4]), "+r"(words[5]), "+r"(words[6]), "+r"(words[7]));
+    else if (count == 4)
+        __asm__ volatile("" : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3]));
+    else if (count == 2)
+        __asm__ volatile("" : "+r"(words[0]), "+r"(words[1]));
+}
+
 /* The lanes share the words, whose loads are in front of their stores: a load waits until the
  * stores before it were performed. */
 static inline __attribute__((always_inline)) void add_by(uint32_t *sum, const uint32_t *other, uint32_t count, uint32_t lanes, uint32_t together)
 {
     uint32_t at = hermes_lane(), whole = count / (together * lanes) * (together * lanes);
     for (; at < whole; at += together * lanes) {
-        uint32_t words[TOGETHER];
+        uint32_t words[TOGETHER], others[TOGETHER];
+#pragma GCC unroll 8
+        for (uint32_t i = 0; i < together; i++) {
+            words[i] = sum[at + i * lanes];
+            others[i] = other[at + i * lanes];
+        }
+        loaded(words, together);
+        loaded(others, together);
 #pragma GCC unroll 8
         for (uint32_t i = 0; i < together; i++)
-            words[i] = sum[at + i * lanes] + other[at + i * lanes];
-        __asm__ volatile("" ::: "memory");
-#pragma GCC unroll 8
-        for (uint32_t i = 0; i < together; i++)
-            sum[at + i * lanes] = words[i];
+            sum[at + i * lanes] = words[i] + others[i];
     }
     for (; at < count; at += lanes)
         sum[at] += other[at];

@@ -59,6 +59,28 @@ fn sums_of_all_nodes() {
     allreduce(Case { nodes: 8, ..QUEUES }, 1, 10, 1);
 }
 
+/// The adds of eight lanes, whose stride is a constant, with the stride of these arrays: whole
+/// blocks and a rest.
+#[test]
+fn sums_with_a_constant_stride() {
+    let mut text = fs::read_to_string(source("c/ring.c")).unwrap();
+    for (from, to) in [
+        ("(lanes == 8)", format!("(lanes == {LANES})")),
+        ("count, 8, TOGETHER", format!("count, {LANES}, TOGETHER")),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "{from}: the kernel has another text");
+        text = text.replace(from, &to);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ring.c");
+    fs::write(&path, text).unwrap();
+    let ring = Ring { rings: 2, words: 140, piece: 70, rounds: 1, seed: test_seed() as u32 };
+    for registers in [RegisterClass::Rv32i, SMALL] {
+        let case = Case { registers, ..QUEUES };
+        run(case, LinkOptions::default(), ring, &path).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+    }
+}
+
 #[test]
 fn sums_with_loss() {
     allreduce(Case { registers: SMALL, nodes: 4, loss: 2.0, ..QUEUES }, WARPS, 38, 6);
