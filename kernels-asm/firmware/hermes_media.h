@@ -35,6 +35,11 @@ static inline __attribute__((always_inline)) uint32_t media_divide(uint32_t n, u
  * compiler brings the loads of a whole unrolled loop forward, and has too few registers. */
 #define MEDIA_ORDER() __asm__ volatile("" : : : "memory")
 
+/* Keep the loads of these words in front of what follows. Otherwise the compiler may use each word
+ * as it comes and load the next one behind that: the lanes wait for each of them. */
+#define MEDIA_LOADED_2(a, b) __asm__ volatile("" : "+r"(a), "+r"(b))
+#define MEDIA_LOADED_4(a, b, c, d) __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d))
+
 /* A function that is a part of the thread and of the scalar program. */
 #define MEDIA_INLINE static inline __attribute__((always_inline))
 /* What runs: threads on the cores, or the hart alone, by one of two programs. -D MEDIA_PROGRAM=N */

@@ -5,8 +5,9 @@
  * Rows and columns beyond the border are those at the border. */
 #include "hermes_media.h"
 
-/* Rows of the input that a thread makes twice as many rows of; it makes four pixels a row. */
-#define ROWS 4u
+/* Rows of the input that a thread makes twice as many rows of; it makes four pixels a row. It reads
+ * four rows more than these. */
+#define ROWS 8u
 
 static struct plane {
     const uint8_t *in;
@@ -63,6 +64,8 @@ MEDIA_INLINE void move(struct places *places, uint32_t bytes)
 MEDIA_INLINE struct four along(const struct taps *taps, const struct places *places)
 {
     int32_t a = *places->a, b = *places->b, c = places->pair[0], d = places->pair[1], e = *places->e, f = *places->f;
+    MEDIA_LOADED_4(a, b, c, d);
+    MEDIA_LOADED_2(e, f);
     struct four four = {before(taps, a, b, c, d), behind(taps, b, c, d, e), before(taps, b, c, d, e),
                         behind(taps, c, d, e, f)};
     return four;
@@ -103,6 +106,8 @@ MEDIA_INLINE void block(const struct plane *plane, uint32_t first, uint32_t grou
     struct four c = along(&taps, &places);
     move(&places, width);
     struct four d = along(&taps, &places);
+    /* Four rows behind, each of the four names has its first meaning again: nothing is moved. */
+#pragma GCC unroll 4
     for (uint32_t row = 0; row < ROWS; row++) {
         uint32_t upper = cross_before(&taps, &a, &b, &c, &d);
         a = b;

@@ -63,7 +63,7 @@ static void thread(uint32_t number, const struct image *image)
     const uint8_t *at = (const uint8_t *)image->in + place;
     uint8_t *to = (uint8_t *)image->out + place;
     uint32_t r = at[0], g = at[1], b = at[2];
-#pragma GCC unroll 5
+#pragma GCC unroll 10
     for (uint32_t row = 0; row < ROWS; row++, to += row_bytes) {
         at += row_bytes;
         /* Behind the last row of the image they are not used. */
