@@ -20,6 +20,8 @@ use crate::nodes::Nodes;
 const MOST_PACKETS: usize = 1 << 20;
 /// Most entries of a table that is made from the seed.
 const MOST_ENTRIES: usize = 1_000_000;
+/// The most banks of an L2.
+const MOST_BANKS: usize = 8;
 
 /// Cycles that firmware can aim at: shorter ones end before it has looked, and in longer ones the
 /// product with the warps that commit would not fit 32 bits.
@@ -199,12 +201,15 @@ impl Parameters {
     }
 
     /// A workload of several nodes, each the preset `node` with so many cores and harts, whose
-    /// memory answers after 60 cycles.
+    /// memory answers after 60 cycles. Its L2 has two banks a core, a power of two in all, and 8 at
+    /// most.
     ///
     /// # Errors
     /// There is no preset `node`, which is an error of this program.
     pub fn of_nodes(nodes: Nodes, cores: usize, harts: usize) -> anyhow::Result<Self> {
-        let array = Config { cores, command_threads: harts, ..Config::preset("node")? };
+        let node = Config::preset("node")?;
+        let l2_banks = (node.l2_banks * cores / node.cores).next_power_of_two().min(MOST_BANKS);
+        let array = Config { cores, l2_banks, command_threads: harts, ..node };
         let mcw = array.warps as u32;
         Ok(Self { mcw, array, memory: "60".to_string(), nodes: Some(nodes), ..Self::of("dec-ttl")? })
     }

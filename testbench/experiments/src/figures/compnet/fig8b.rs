@@ -23,8 +23,11 @@ pub(super) const QUICK_WARPS: [u32; 2] = [1, 8];
 const THREADS: [u32; 2] = [1, 4];
 /// Name, gets, each waits for its end.
 pub(super) const KINDS: [(&str, bool, bool); 2] = [("puts", false, false), ("gets that wait", true, true)];
-/// Commands of a run, of all warps.
+/// Commands of a run, shared by its warps, unless that is fewer than [`LEAST`] each.
 const COMMANDS: u32 = 640;
+/// Least commands of a warp: a lap of its ring of 64, so that the time in which the windows of the
+/// queue pairs grow is a small part.
+const LEAST: u32 = 64;
 const QUICK_COMMANDS: u32 = 320;
 /// Share of the time in which threads that were idle though commands waited say that the window of
 /// our network interface was the limit.
@@ -39,10 +42,10 @@ pub(super) fn cell(
     scale: Scale,
 ) -> anyhow::Result<Cell> {
     let (nodes, cores, commands) = match scale {
-        Scale::Quick => (3, 1, QUICK_COMMANDS),
-        Scale::Full => (8, 4, COMMANDS),
+        Scale::Quick => (3, 1, QUICK_COMMANDS / warps),
+        Scale::Full => (8, 4, (COMMANDS / warps).max(LEAST)),
     };
-    let benchmark = Benchmark::Rate { warps, commands: commands / warps, gets, waits, interval: 0 };
+    let benchmark = Benchmark::Rate { warps, commands, gets, waits, interval: 0 };
     let work = Nodes { benchmark, nodes, column: column.to_string(), threads, counted: false };
     let labels = labels(&[
         ("kind", kind),
