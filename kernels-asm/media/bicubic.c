@@ -106,8 +106,6 @@ MEDIA_INLINE void block(const struct plane *plane, uint32_t first, uint32_t grou
     struct four c = along(&taps, &places);
     move(&places, width);
     struct four d = along(&taps, &places);
-    /* Four rows behind, each of the four names has its first meaning again: nothing is moved. */
-#pragma GCC unroll 4
     for (uint32_t row = 0; row < ROWS; row++) {
         uint32_t upper = cross_before(&taps, &a, &b, &c, &d);
         a = b;
