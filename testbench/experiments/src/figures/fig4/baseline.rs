@@ -1,6 +1,6 @@
 //! The CPU/GPU system of the papers, around kernel times of this array.
 
-use hermes_qos::baseline::{process, Outcome, System};
+use hermes_qos::baseline::{process, run, Batch, Outcome, System};
 
 use super::{IMIX, WARPS_IMIX};
 use crate::figures::{labels, App, Results};
@@ -129,10 +129,25 @@ pub fn all(results: &Results, app: &App, system: &System, offered: f64, packets:
     let times = kernel_times(results, app);
     let of_size = |&(size, _): &(usize, f64)| {
         let kernel = |packets: usize| kernel_time(&times, packets);
-        let process = |packets: usize| process(system, &arrivals(packets), size, bytes(app), kernel);
-        Baseline { size, mpps: 1e3 * process(BATCHES * size).throughput, burst: process(packets) }
+        let burst = process(system, &arrivals(packets), size, bytes(app), kernel);
+        Baseline { size, mpps: stream(system, size, bytes(app), kernel(size), offered), burst }
     };
     times.iter().map(of_size).collect()
+}
+
+/// Million packets a second of a stream of [`BATCHES`] full batches that arrive as in [`all`]: as
+/// [`process`] has it, without a delay for each packet.
+fn stream(system: &System, size: usize, bytes: (f64, f64), kernel: f64, offered: f64) -> f64 {
+    let of_all = |bytes: f64| bytes * size as f64;
+    let batch = |number: usize| Batch {
+        ready: (number * size) as f64 * 1e3 / offered,
+        bytes_in: of_all(bytes.0),
+        bytes_out: of_all(bytes.1),
+        kernel,
+    };
+    let times = run(system, &(1..=BATCHES).map(batch).collect::<Vec<_>>());
+    let took = times[BATCHES - 1].done - times[0].done;
+    1e3 * (((BATCHES - 1) * size) as f64 / took)
 }
 
 /// How many times its kernel DPI takes with transfers, in the measurement that motivates the paper:
@@ -181,5 +196,16 @@ mod tests {
         let of = |packets| kernel_time(&times, packets);
         assert_eq!((of(10), of(256), of(640), of(1024), of(5000)), (100.0, 100.0, 250.0, 400.0, 400.0));
         assert_eq!(gbps(1000.0, &crate::figures::APPS[0]), 512.0);
+    }
+
+    /// The throughput of a stream is that of its packets, one by one.
+    #[test]
+    fn a_stream_has_the_throughput_of_its_packets() {
+        let (bytes, kernel) = ((80.0, 4.0), 1_700.0);
+        for (size, offered) in [(256, 20.0), (1_024, 1e3), (4_096, 333.0)] {
+            let arrivals: Vec<_> = (1..=BATCHES * size).map(|n| n as f64 * 1e3 / offered).collect();
+            let expected = 1e3 * process(&System::JOURNAL, &arrivals, size, bytes, |_| kernel).throughput;
+            assert_eq!(stream(&System::JOURNAL, size, bytes, kernel, offered), expected, "{size} {offered}");
+        }
     }
 }
