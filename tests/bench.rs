@@ -189,6 +189,12 @@ fn a_missing_tool_is_named() {
         "bench cost --command-threads 3",
         &["command-threads: 3 is not possible; expected 1, 2, 4 or 8"],
     );
+    for count in [0, 3] {
+        folder.fail(
+            &format!("bench cost --lanes 1 --network-functions {count}"),
+            &[&format!("network-functions: {count} is not possible; expected 2, 4 or 8")],
+        );
+    }
     folder.fail("bench core --lanes 1", &["--lanes 1: expected 2"]);
 }
 

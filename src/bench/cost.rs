@@ -6,10 +6,10 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{anyhow, ensure};
+use anyhow::{anyhow, bail, ensure};
 use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Placer, Tool};
 use hermes_hdl::emit::{Design, Direction};
-use hermes_rtl::config::Config;
+use hermes_rtl::config::{Config, CoreOptions};
 use hermes_testbench::staging::temporary_folder;
 
 use super::figure::{Bound, Figure};
@@ -25,6 +25,11 @@ pub struct Args {
     /// `pangaea`: 1, 2, 4 or 8
     #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with_all = ["lanes", "clock_lanes"])]
     command_threads: Vec<usize>,
+    /// Measure what so many network functions, 2, 4 or 8, add to the cores: each size is measured
+    /// without and with them, both with a local window; two sizes or more give what they add to a
+    /// lane and to a core
+    #[arg(long, value_name = "N", conflicts_with = "command_threads")]
+    network_functions: Option<usize>,
     /// Lanes of the core whose clock is estimated
     #[arg(long, value_name = "N", default_value_t = 8)]
     clock_lanes: usize,
@@ -57,14 +62,25 @@ struct Part {
 }
 
 impl Part {
-    fn core(lanes: usize) -> anyhow::Result<Self> {
+    /// A core as the presets' test cores have it, or with a local window, without and with
+    /// `functions`.
+    fn core(lanes: usize, functions: Option<usize>) -> anyhow::Result<Self> {
         let known = matches!(lanes, 1 | 2 | 4 | 8 | 16 | 32);
         ensure!(known, "lanes: {lanes} is not possible; expected 1, 2, 4, 8, 16 or 32");
-        let design = hermes_rtl::core::emit_core(lanes)?;
+        let plain = CoreOptions::default();
+        let windowed = CoreOptions { local_window: true, ..plain };
+        let (options, name, text) = match functions {
+            None => (plain, "", ""),
+            Some(0) => (windowed, "_without_functions", " without network functions"),
+            Some(functions) => {
+                let options = CoreOptions { network_functions: functions, ..windowed };
+                (options, "_with_functions", " with network functions")
+            }
+        };
         Ok(Self {
-            name: format!("{lanes}_lanes"),
-            text: format!("a core of {lanes} lanes"),
-            design,
+            name: format!("{lanes}_lanes{name}"),
+            text: format!("a core of {lanes} lanes{text}"),
+            design: hermes_rtl::core::emit_core(lanes, options)?,
             lanes: Some(lanes),
             config: None,
         })
@@ -87,23 +103,33 @@ impl Part {
 pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let commands = !args.command_threads.is_empty();
     ensure!(commands || !args.lanes.is_empty() || !args.no_clock, "nothing to measure: --lanes is empty");
+    // Without network functions, and with them.
+    let variants = match args.network_functions {
+        None => vec![None],
+        Some(functions @ (2 | 4 | 8)) => vec![Some(0), Some(functions)],
+        Some(other) => bail!("network-functions: {other} is not possible; expected 2, 4 or 8"),
+    };
+    let cores = |lanes: &usize| {
+        let lanes = *lanes;
+        variants.clone().into_iter().map(move |functions| Part::core(lanes, functions))
+    };
     let parts: Vec<Part> = if commands {
         args.command_threads.iter().map(|threads| Part::command(*threads)).collect::<anyhow::Result<_>>()?
     } else {
-        args.lanes.iter().map(|lanes| Part::core(*lanes)).collect::<anyhow::Result<_>>()?
+        args.lanes.iter().flat_map(cores).collect::<anyhow::Result<_>>()?
     };
     parts.iter().filter_map(|part| part.config.as_ref()).for_each(|config| on.add(config));
     let yosys = Tool::yosys()?;
-    let mut clock = None;
+    let mut clocks = Vec::new();
+    let mut nextpnr = None;
     if !args.no_clock {
         // Installed or not, that is told before anything is measured.
-        let nextpnr =
-            Tool::nextpnr_ecp5().map_err(|error| anyhow!("{error}; --no-clock leaves the clock out"))?;
-        let placed = match args.command_threads.last() {
-            Some(threads) => Part::command(*threads)?,
-            None => Part::core(args.clock_lanes)?,
+        let found = Tool::nextpnr_ecp5();
+        nextpnr = Some(found.map_err(|error| anyhow!("{error}; --no-clock leaves the clock out"))?);
+        clocks = match args.command_threads.last() {
+            Some(threads) => vec![Part::command(*threads)?],
+            None => cores(&args.clock_lanes).collect::<anyhow::Result<_>>()?,
         };
-        clock = Some((nextpnr, placed));
     }
 
     let mut figures = Vec::new();
@@ -115,15 +141,49 @@ pub fn measure(args: &Args, on: &mut Subject, quiet: bool) -> anyhow::Result<Vec
         })?;
         figures.extend(cost(part, &cells));
     }
-    if let Some((nextpnr, part)) = clock {
+    if let (Some(_), Some(fewest), Some(most)) =
+        (args.network_functions, args.lanes.iter().min(), args.lanes.iter().max())
+    {
+        figures.extend(of_functions(&figures, *fewest, *most));
+    }
+    let mut without = None;
+    for (nextpnr, part) in nextpnr.iter().flat_map(|nextpnr| clocks.iter().map(move |part| (nextpnr, part))) {
         let work = if args.route { "placing and routing" } else { "placing" };
         let megahertz = with_spinner(quiet, &format!("{work} {}", part.text), || {
-            place(&yosys, &nextpnr, &part.design, args.route)
+            place(&yosys, nextpnr, &part.design, args.route)
         })?;
         let figure = Figure::new(format!("clock_mhz_{}", part.name), megahertz, "MHz");
-        figures.push(figure.limit(Bound::AtLeast(OPEN_CORE_MEGAHERTZ)).goal(Bound::AtLeast(75.0)));
+        let (limit, goal) = match without.replace(megahertz) {
+            None => (OPEN_CORE_MEGAHERTZ, 75.0),
+            Some(without) => (without - 2.0, without),
+        };
+        figures.push(figure.limit(Bound::AtLeast(limit)).goal(Bound::AtLeast(goal)));
     }
     Ok(figures)
+}
+
+/// What network functions add to a lane and to a core, of the LUTs of the cores with the fewest and
+/// the most lanes: none if these are the same.
+fn of_functions(figures: &[Figure], fewest: usize, most: usize) -> Vec<Figure> {
+    let value = |name: String| figures.iter().find(|figure| figure.name == name).map(|figure| figure.value);
+    let added = |lanes: usize| {
+        let with = value(format!("luts_{lanes}_lanes_with_functions"))?;
+        Some(with - value(format!("luts_{lanes}_lanes_without_functions"))?)
+    };
+    let (Some(of_fewest), Some(of_most)) = (added(fewest), added(most)) else { return Vec::new() };
+    if fewest == most {
+        return Vec::new();
+    }
+    let a_lane = (of_most - of_fewest) / (most as f64 - fewest as f64);
+    let a_core = of_fewest - a_lane * fewest as f64;
+    let figure = |name: &str, value, limit, goal| {
+        let figure = Figure::new(name, value, "LUTs");
+        figure.limit(Bound::AtMost(limit)).goal(Bound::AtMost(goal))
+    };
+    vec![
+        figure("functions_luts_a_lane", a_lane, 8.0, 6.0),
+        figure("functions_luts_a_core", a_core, 700.0, 500.0),
+    ]
 }
 
 fn with_spinner<T>(quiet: bool, message: &str, work: impl FnOnce() -> T) -> T {
@@ -210,10 +270,26 @@ mod tests {
 
     use super::*;
 
+    /// A line through what two sizes of a core cost more.
+    #[test]
+    fn functions_cost_so_much_a_lane_and_a_core() {
+        let luts = |name: &str, value| Figure::new(name, value, "LUTs");
+        let figures = [
+            luts("luts_4_lanes_without_functions", 8_000.0),
+            luts("luts_4_lanes_with_functions", 8_430.0),
+            luts("luts_32_lanes_without_functions", 70_000.0),
+            luts("luts_32_lanes_with_functions", 70_598.0),
+        ];
+        let found = of_functions(&figures, 4, 32);
+        let found: Vec<_> = found.iter().map(|figure| (figure.name.as_str(), figure.value)).collect();
+        assert_eq!(found, [("functions_luts_a_lane", 6.0), ("functions_luts_a_core", 406.0)]);
+        assert!(of_functions(&figures, 4, 4).is_empty() && of_functions(&figures, 4, 8).is_empty());
+    }
+
     /// The module around the core connects every port, and its nets are as wide as all of them.
     #[test]
     fn every_port_is_behind_a_shift_register() {
-        let design = Part::core(1).unwrap().design;
+        let design = Part::core(1, None).unwrap().design;
         let text = pins(&design);
         for port in &design.ports {
             assert!(text.contains(&format!(".{}(", port.name)), "{}", port.name);
