@@ -82,7 +82,8 @@ fn shown(chain: &Chain, config: &Config) -> String {
     ];
     for (number, function) in chain.functions.iter().enumerate() {
         let watchdog = if function.watchdog == 0 { "-".to_string() } else { function.watchdog.to_string() };
-        let next = next_names(chain, function);
+        let keeps = if function.guards.keeps_verdict { ", keeps the verdict before" } else { "" };
+        let next = next_names(chain, function) + keeps;
         let packet = match function.packet {
             Packet::None => "none",
             Packet::Read => "read",

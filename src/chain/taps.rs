@@ -79,7 +79,7 @@ impl Taps {
                 self.write(frame, visit, nanoseconds.round() as u64)?;
             }
             let told = || format!("packet {index} of the capture, counted from 0");
-            let (Some(last), true) = (visits.last(), visits.len() == way.len()) else {
+            let (Some(left), true) = (simulated.left(&visits), visits.len() == way.len()) else {
                 bail!(
                     "--taps: {}: the reference simulator visits {} of {} functions",
                     told(),
@@ -91,8 +91,9 @@ impl Taps {
                 unknown += 1;
                 continue;
             }
-            compare(&last.result, record.verdict, &record.bytes).with_context(|| {
-                format!("--taps: {}, at `{}`", told(), chain.function(last.function).name)
+            compare(&left, record.verdict, &record.bytes).with_context(|| {
+                let last = visits.last().map_or("", |last| &chain.function(last.function).name);
+                format!("--taps: {}, at `{last}`", told())
             })?;
         }
         if unknown > 0 {

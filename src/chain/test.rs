@@ -8,6 +8,7 @@ use hermes_testbench::golden::Golden;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{self, CaptureWriter};
+use hermes_testbench::verdict::Verdict;
 
 use super::report::{ChainReport, FunctionReport};
 use super::taps::Taps;
@@ -107,8 +108,10 @@ pub fn test(
             wrong_lengths(wrong, chain.slot_bytes_log2)?;
             counts.add(visit, &chain);
         }
-        if let (Some(out), Some(last)) = (&mut out, visits.last()) {
-            write_left(out, &last.result, frame, &packet)?;
+        let left = simulated.left(&visits);
+        counts.forwarded += u64::from(left.as_ref().is_some_and(|left| Verdict(left.verdict).is_forward()));
+        if let (Some(out), Some(left)) = (&mut out, &left) {
+            write_left(out, left, frame, &packet)?;
         }
         bar.inc(1);
     }
@@ -169,7 +172,6 @@ impl Counts {
         count.most_instructions = count.most_instructions.max(visit.instructions);
         if verdict.is_forward() {
             count.forwarded += 1;
-            self.forwarded += u64::from(of_chain.edges.of(verdict).is_none());
         } else {
             count.dropped += 1;
         }

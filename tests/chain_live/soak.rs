@@ -70,6 +70,8 @@ struct Function {
     name: String,
     /// It takes tables once more.
     has_tables: bool,
+    /// It keeps the verdict of the one before, of packets that it forwards.
+    keeps: bool,
     /// Where packets go, by the keys of the chain file.
     next: Vec<(String, String)>,
 }
@@ -100,8 +102,8 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// A function without edges, with its manifest.
-    fn fresh(&mut self) -> Function {
+    /// A function without edges, with its manifest, that is the first one or not.
+    fn fresh(&mut self, is_first: bool) -> Function {
         self.made += 1;
         let name = format!("f{}", self.made);
         let kinds = ["dec-ttl", "check-ip-header", "classifier-bv", "route-lookup"];
@@ -111,18 +113,22 @@ impl Maker<'_> {
             "route-lookup" => "inputs = { routes = \"routes\" }\n",
             _ => "",
         };
-        let text = format!("[function]\nname = \"{name}\"\napp = \"{kind}\"\nwatchdog = 20_000\n{inputs}");
+        let keeps = !is_first && self.random.gen_bool(0.3);
+        let keep = format!("keep_verdict = {keeps}\n");
+        let text =
+            format!("[function]\nname = \"{name}\"\napp = \"{kind}\"\nwatchdog = 20_000\n{keep}{inputs}");
         self.folder.write(&format!("{name}.toml"), text);
-        Function { name, has_tables: kind == "classifier-bv", next: Vec::new() }
+        Function { name, has_tables: kind == "classifier-bv", keeps, next: Vec::new() }
     }
 
     /// A graph of `count` functions, one of them hostile but for the first, in a chain file of this
     /// name that begins with `head`.
     fn graph(&mut self, count: usize, file: &str, head: &str) {
-        let mut functions: Vec<_> = (0..count).map(|_| self.fresh()).collect();
+        let mut functions: Vec<_> = (0..count).map(|at| self.fresh(at == 0)).collect();
         let hostile = self.random.gen_range(1..count);
         functions[hostile].name = format!("hostile-{}", self.made);
         functions[hostile].has_tables = false;
+        functions[hostile].keeps = self.random.gen_bool(0.3);
         let names: Vec<_> = functions.iter().map(|function| function.name.clone()).collect();
         let mut text = head.to_string();
         for (at, function) in functions.iter_mut().enumerate() {
@@ -136,7 +142,11 @@ impl Maker<'_> {
                 }
             }
             let edges: Vec<_> = function.next.iter().map(|(key, to)| format!("{key} = \"{to}\"")).collect();
-            let manifest = if at == hostile { "hostile" } else { &function.name };
+            let manifest = match (at == hostile, function.keeps) {
+                (true, true) => "hostile-keeps",
+                (true, false) => "hostile",
+                (false, _) => &function.name,
+            };
             text += &format!("[[function]]\nmanifest = \"{manifest}.toml\"\nname = \"{}\"\n", function.name);
             text += &format!("next = {{ {} }}\n", edges.join(", "));
             if at == hostile {
@@ -157,7 +167,7 @@ impl Maker<'_> {
         let old = self.functions[at].name.clone();
         match self.random.gen_range(0..12) {
             0..=1 if count < MOST => {
-                let mut new = self.fresh();
+                let mut new = self.fresh(at == 0);
                 let line = if self.functions[at].is_plain() && self.random.gen() {
                     new.next = std::mem::take(&mut self.functions[at].next);
                     self.functions[at].next = vec![("other".to_string(), new.name.clone())];
@@ -171,14 +181,19 @@ impl Maker<'_> {
                 self.functions.insert(place, new);
                 Some(line)
             }
-            2..=3 if count > 2 && self.functions[at].is_plain() && !self.functions[at].is_hostile() => {
+            2..=3
+                if count > 2
+                    && self.functions[at].is_plain()
+                    && !self.functions[at].is_hostile()
+                    && (at > 0 || !self.functions[1].keeps) =>
+            {
                 let gone = self.functions.remove(at);
                 let to = &gone.next[0].1;
                 self.functions.iter_mut().for_each(|function| function.lead(&old, to));
                 Some(format!("remove = \"{old}\"\n"))
             }
             4..=6 if count < MOST && !self.functions[at].is_hostile() => {
-                let mut new = self.fresh();
+                let mut new = self.fresh(at == 0);
                 new.next = self.functions[at].next.clone();
                 self.functions.iter_mut().for_each(|function| function.lead(&old, &new.name));
                 let line = format!("replace = \"{old}\"\nby = \"{}.toml\"\n", new.name);
@@ -244,10 +259,11 @@ fn inputs(packets: usize, seed: u64) -> Folder {
     let begin = "    .globl  kernel\n    .type   kernel, @function\nkernel:\n";
     assert!(honest.contains(begin));
     folder.write("hostile.S", honest.replace(begin, HOSTILE));
-    folder.write(
-        "hostile.toml",
-        "[function]\nname = \"hostile\"\napp = \"dec-ttl\"\nsource = \"hostile.S\"\nwatchdog = 2_000\nrv32e = true\n",
-    );
+    for (name, keeps) in [("hostile", false), ("hostile-keeps", true)] {
+        let fields = format!("watchdog = 2_000\nrv32e = true\nkeep_verdict = {keeps}\n");
+        let text = "[function]\nname = \"hostile\"\napp = \"dec-ttl\"\nsource = \"hostile.S\"\n";
+        folder.write(&format!("{name}.toml"), format!("{text}{fields}"));
+    }
     folder.succeed(&format!(
         "gen-trace --kind fixed:60 --packets {packets} --bad-share 3 --rules rules-0 --routes routes \
          --seed {seed} -o in.pcap"
@@ -269,6 +285,8 @@ struct Totals {
     /// Resets with packets in flight, and those of them that fell into a change.
     resets: usize,
     resets_in_changes: usize,
+    /// Packets that left with the verdict of a function before the last one.
+    kept: usize,
     /// Packets by the number of functions that they visited.
     visits: [usize; MOST + 1],
 }
@@ -276,7 +294,7 @@ struct Totals {
 impl Totals {
     /// All has happened that this is about.
     fn is_whole(&self) -> bool {
-        self.bent.iter().all(|bent| *bent > 0) && self.resets_in_changes > 0
+        self.bent.iter().all(|bent| *bent > 0) && self.resets_in_changes > 0 && self.kept > 0
     }
 }
 
@@ -309,7 +327,9 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
         let mut reset = (run % 3 != 1).then(|| Reset::new(change, random.gen_range(0..3_000)));
         let text = format!("{}\n{}", folder.text("edge.toml"), folder.text("events.toml"));
         let bench = Bench { config: config.clone(), folder, packets };
+        let mut keeps = Vec::new();
         let ran = bench.run_after(reset.as_mut(), |chain: &mut Chain, _| {
+            keeps.extend(chain.all().map(|function| function.guards.keeps_verdict));
             for function in chain.functions.iter_mut().chain(&mut chain.added) {
                 if function.name.starts_with("hostile") {
                     let app = function.app.take();
@@ -336,6 +356,15 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
             totals.resets_in_changes += usize::from(in_change);
         }
         ran.ways.iter().for_each(|way| totals.visits[way.len()] += 1);
+        // What left behind a function that keeps verdicts has none of it.
+        let of_last = ran.ways.iter().map(|way| way.last().is_some_and(|(stop, _)| keeps[stop.function]));
+        let kept = ran
+            .result
+            .packets
+            .iter()
+            .zip(of_last)
+            .filter(|(packet, kept)| *kept && packet.verdict >> 31 == 0);
+        totals.kept += kept.count();
     }
     println!("seed {seed}: {totals:?}");
     assert!(totals.forwarded > all / 10 && totals.faulted > 0, "{totals:?}");

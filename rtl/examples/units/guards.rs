@@ -60,6 +60,7 @@ impl Logic for PacketCheck {
         self.packets.guards.may_load.next = self.may_load.val();
         self.packets.guards.may_store.next = self.may_store.val();
         self.packets.guards.may_reserve.next = false;
+        self.packets.guards.keeps_verdict.next = false;
         self.packets.packet.next = self.packet.val();
         self.packets.count.next = self.count.val();
         connect!(self.packets.bounds, *self.window.packets);

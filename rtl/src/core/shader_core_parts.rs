@@ -367,6 +367,10 @@ impl<const LANES: usize> ShaderCore<LANES> {
             self.survivors.exit_slot.next = self.write.slot.val();
             self.survivors.exit_lanes.next = self.write.executed.val();
             self.survivors.drops.next = drops;
+            self.write.keeps_verdict.next = bits::<LANES>(0);
+            if self.guards.keeps_verdict.val() {
+                self.write.keeps_verdict.next = !drops;
+            }
             self.survivors.finish_slot.next = self.front_end.finish.slot.val();
             self.finished.survivors.next = bit_cast::<32, LANES>(self.survivors.survivors.val());
             self.finished.ended.next = bit_cast::<32, LANES>(self.survivors.ended.val());

@@ -137,6 +137,9 @@ pub struct WriteStage<const LANES: usize> {
     pub executed: Signal<Out, Bits<LANES>>,
     /// The instruction belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
+    /// Lanes that store no verdict if the instruction is EXIT (only with network functions).
+    #[there(options.functions())]
+    pub keeps_verdict: Part<Signal<In, Bits<LANES>>>,
     /// The instruction is EXIT, if it retires: its lanes end (only with network functions).
     #[there(options.functions())]
     pub exits: Part<Signal<Out, Bit>>,
@@ -194,6 +197,9 @@ impl<const LANES: usize> WriteStage<LANES> {
         self.retired.valid.next = self.fire.val() & !self.controls_w.q.boot.val();
         self.retired.lanes.next = self.active_count.count.val();
         self.retired.diverged.next = !self.whole_w.q.val();
+        if self.exits.is_there() {
+            self.exits.next = self.controls_w.q.exit.val();
+        }
     }
 
     /// The registers of stages X and W.
@@ -294,7 +300,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         let split = self.judged.q.val() & (self.faults_q.q.val() | self.mixed_q.q.val());
         self.executed.next = self.context_w.q.active.val() & !self.stay_lanes.val();
-        let sound = self.executed.val() & !self.fault_lanes.val();
+        let mut sound = self.executed.val() & !self.fault_lanes.val();
+        if self.keeps_verdict.is_there() {
+            if self.controls_w.q.exit.val() {
+                sound = sound & !self.keeps_verdict.val();
+            }
+        }
 
         // Where the warp goes
         let branching = self.context_w.q.active.val() & self.check.conditions.val();
@@ -477,10 +488,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.context.active.next = self.context_w.q.active.val();
             self.context.alive.next = self.context_w.q.alive.val();
             self.context.waiting.next = self.context_w.q.waiting.val();
-        }
-
-        if self.exits.is_there() {
-            self.exits.next = self.controls_w.q.exit.val();
         }
 
         self.count();

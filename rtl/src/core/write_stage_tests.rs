@@ -154,3 +154,44 @@ fn an_access_that_faults_is_sent_back_first() {
     settle(&mut uut);
     assert!(uut.fire.val() && uut.request.valid.val() && uut.memory_start.val());
 }
+
+/// At EXIT the lanes that keep the verdict do not store; other stores do not ask who keeps it.
+/// Without a lane that stores, the instruction leaves without a request.
+#[test]
+fn lanes_that_keep_the_verdict_do_not_store_it() {
+    let options = CoreOptions { network_functions: 2, ..CoreOptions::default() };
+    let mut uut = WriteStage::<4>::new(options);
+    reset!(uut);
+    open_a_window(&mut uut);
+    uut.read.active.next = bits(15);
+    uut.read.alive.next = bits(15);
+    uut.request.ready.next = true;
+    (uut.path_ready.next, uut.fault.ready.next) = (true, true);
+    tick!(uut);
+    for (exit, keeps) in [(true, 0b0000), (true, 0b0101), (true, 0b1111), (false, 0b0110)] {
+        uut.execute.valid.next = true;
+        uut.execute.exit.next = exit;
+        uut.execute.control.next = exit;
+        uut.execute.store.next = true;
+        uut.execute.funct3.next = bits(2);
+        for lane in 0..4 {
+            uut.lane[lane].address.next = bits(0x4000);
+            uut.lane[lane].operand.next = bits(0x4000);
+            uut.lane[lane].result.next = bits(0x4000);
+        }
+        tick!(uut);
+        uut.execute.valid.next = false;
+        uut.keeps_verdict.next = bits(keeps);
+        settle(&mut uut);
+        let stores = if exit { 15 & !keeps } else { 15 };
+        assert!(uut.fire.val() && uut.advance.val(), "{exit} {keeps:04b}");
+        assert_eq!(uut.request.valid.val(), stores != 0, "{exit} {keeps:04b}");
+        assert_eq!(uut.memory_start.val(), stores != 0, "{exit} {keeps:04b}");
+        if stores != 0 {
+            assert_eq!(u64::from(uut.request.mask.val()), stores, "{exit} {keeps:04b}");
+        }
+        assert_eq!(uut.exits.val(), exit);
+        assert_eq!(uut.progress.ended.val(), exit, "{exit} {keeps:04b}");
+        tick!(uut);
+    }
+}

@@ -37,6 +37,7 @@ pub struct CoreContext {
     may_load: Register<Bit>,
     may_store: Register<Bit>,
     may_reserve: Register<Bit>,
+    keeps_verdict: Register<Bit>,
 }
 
 impl Logic for CoreContext {
@@ -58,6 +59,7 @@ impl Logic for CoreContext {
             self.may_load.d.next = self.registers.guards.may_load.val();
             self.may_store.d.next = self.registers.guards.may_store.val();
             self.may_reserve.d.next = self.registers.guards.may_reserve.val();
+            self.keeps_verdict.d.next = self.registers.guards.keeps_verdict.val();
         } else {
             if self.take.val() & (self.word.val() == bits::<4>(0)) {
                 self.entry.d.next = self.data.val();
@@ -71,6 +73,7 @@ impl Logic for CoreContext {
                 self.may_load.d.next = self.data.val().get_bit(2);
                 self.may_store.d.next = self.data.val().get_bit(3);
                 self.may_reserve.d.next = self.data.val().get_bit(4);
+                self.keeps_verdict.d.next = self.data.val().get_bit(5);
             }
             if self.take.val() & (self.word.val() == bits::<4>(3)) {
                 self.stack_base.d.next = self.data.val();
@@ -108,6 +111,7 @@ impl Logic for CoreContext {
         self.context.guards.may_load.next = self.may_load.q.val();
         self.context.guards.may_store.next = self.may_store.q.val();
         self.context.guards.may_reserve.next = self.may_reserve.q.val();
+        self.context.guards.keeps_verdict.next = self.keeps_verdict.q.val();
     }
 }
 
@@ -127,7 +131,8 @@ mod tests {
                 | u64::from(c.guards.guarded.val()) << 1
                 | u64::from(c.guards.may_load.val()) << 2
                 | u64::from(c.guards.may_store.val()) << 3
-                | u64::from(c.guards.may_reserve.val()) << 4,
+                | u64::from(c.guards.may_reserve.val()) << 4
+                | u64::from(c.guards.keeps_verdict.val()) << 5,
             c.stack_base.val().to_u64(),
             c.read_base.val().to_u64() << 6,
             c.read_size.val().to_u64() << 6,
@@ -142,7 +147,7 @@ mod tests {
     fn follows_the_registers_or_the_bus() {
         let lines = 0xffff_ffc0;
         let masks =
-            [0xffff_ffff, 0xffff_ffff, 31, 0xffff_ffff, lines, lines, lines, lines, 0x7fff_ffff, 63u64];
+            [0xffff_ffff, 0xffff_ffff, 63, 0xffff_ffff, lines, lines, lines, lines, 0x7fff_ffff, 63u64];
         let mut random = random();
         let mut unit = CoreContext::default();
         reset!(unit);
@@ -160,6 +165,7 @@ mod tests {
             r.guards.may_load.next = words[2] & 4 == 4;
             r.guards.may_store.next = words[2] & 8 == 8;
             r.guards.may_reserve.next = words[2] & 16 == 16;
+            r.guards.keeps_verdict.next = words[2] & 32 == 32;
             r.stack_base.next = words[3].into();
             r.read_base.next = (words[4] >> 6).into();
             r.read_size.next = (words[5] >> 6).into();

@@ -30,7 +30,7 @@ pub struct FunctionContext {
     pub guards: FunctionGuards,
 }
 
-/// What a network function may do: bits 4:1 of its flags.
+/// What a network function may do: bits 5:1 of its flags.
 #[derive(Ports)]
 pub struct FunctionGuards {
     /// Window 0 is the packets of the warp, and instructions come from read window 1.
@@ -41,6 +41,8 @@ pub struct FunctionGuards {
     pub may_store: Signal<Out, Bit>,
     /// The function may use `lr.w`.
     pub may_reserve: Signal<Out, Bit>,
+    /// Threads that forward their packets store no verdict.
+    pub keeps_verdict: Signal<Out, Bit>,
 }
 
 /// To a core that changes hands: a row of its registers and of its scratchpad becomes zero.

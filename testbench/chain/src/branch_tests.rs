@@ -124,6 +124,38 @@ fn edges_that_are_wrong() {
     wrong(&text, &four_cores(), "expected it at the end of a chain without edges by verdict");
 }
 
+/// A packet leaves with the verdict of the last function that has not kept that of the one before:
+/// of the kernels as of the golden models.
+#[test]
+fn a_function_can_keep_the_verdict_of_the_one_before() {
+    let fixture = Fixture::new();
+    fixture.manifest("ttl", "app = \"dec-ttl\"\nkeep_verdict = true");
+    let text = function("router", "{ other = \"ttl\", drop = \"ttl\" }") + &function("ttl", "\"end\"");
+    fixture.write("chain.toml", text);
+    let chain = fixture.place(&four_cores()).unwrap();
+    let model = chain.model().unwrap();
+    let mut simulated = SimulatedChain::new(&chain, &four_cores(), MEMORY_BYTES).unwrap();
+    let mut kept = BTreeSet::new();
+    for (index, packet) in (0..).zip(fixture.packets("fixed:100", 300, &chain)) {
+        let (golden, visits) = model.follow(index, &packet);
+        let found = simulated.follow(index, &packet).unwrap();
+        let left = simulated.left(&found).unwrap();
+        assert_eq!((Verdict(left.verdict), &left.bytes), (golden.verdict, &golden.frame), "packet {index}");
+        let [router, ttl] = &visits[..] else { panic!("{visits:?}") };
+        let of_router = ttl.verdict.is_forward();
+        assert_eq!(golden.verdict, if of_router { router.verdict } else { ttl.verdict }, "packet {index}");
+        kept.extend(of_router.then_some(golden.verdict));
+    }
+    assert!(kept.len() > 3 && kept.iter().any(|verdict| !verdict.is_forward()), "{kept:?}");
+    // By itself it has a verdict of its own.
+    let alone = fixture.plan().unwrap().alone(1);
+    assert!(!alone.functions[0].manifest.keep_verdict);
+    fixture.write("chain.toml", function("ttl", "\"router\"") + &function("router", "\"end\""));
+    let error = fixture.wrong(&four_cores());
+    let expected = "chain.toml:2: function: `ttl` keeps the verdict of the function before, but is the first";
+    assert!(error.starts_with(expected), "{error}");
+}
+
 /// The longest way counts for the slots, not all functions.
 #[test]
 fn slots_are_as_long_as_the_longest_way_needs() {

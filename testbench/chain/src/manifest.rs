@@ -54,6 +54,8 @@ struct RawFunction {
     watchdog: Option<Spanned<u32>>,
     #[serde(default)]
     trusted: bool,
+    #[serde(default)]
+    keep_verdict: bool,
     mcw: Option<Spanned<u32>>,
     state_bytes: Option<Spanned<u32>>,
     stack_bytes: Option<Spanned<u32>>,
@@ -198,6 +200,8 @@ pub struct Manifest {
     /// It is not guarded: it needs no watchdog, reaches all packets of the ring, may use `lr.w`,
     /// and its instructions may come from anywhere.
     pub trusted: bool,
+    /// Packets that it forwards keep the verdict of the function before.
+    pub keep_verdict: bool,
     /// Cycles that a warp of it may be on a core; 0: any number, of a function that is trusted.
     pub watchdog: u32,
     /// Most warps of it on a core, if the manifest says so.
@@ -237,6 +241,7 @@ impl Manifest {
             may_load: self.packet != Packet::None,
             may_store: self.packet == Packet::Write,
             may_reserve: self.trusted,
+            keeps_verdict: self.keep_verdict,
         }
     }
 
@@ -289,6 +294,7 @@ impl Manifest {
             argument,
             packet,
             trusted: function.trusted,
+            keep_verdict: function.keep_verdict,
             grow: function.grow.clone(),
             watchdog,
             mcw: function.mcw.clone(),

@@ -39,8 +39,8 @@ impl Chain {
 impl ChainModel<'_> {
     /// The functions that `packet`, the packet number `index` of the run, visits, and what comes
     /// out. The number stays that of the packet from function to function. A packet goes on by the
-    /// edges of its verdicts; the verdict is that of the last function that it visited, and so is
-    /// the frame.
+    /// edges of its verdicts; the verdict is that of the last function that it visited and that has
+    /// not kept that of the function before. The frame is that of the last one.
     #[must_use]
     pub fn follow(&self, index: u64, packet: &SlotPacket) -> (Golden, Vec<Visit>) {
         let mut visits = Vec::new();
@@ -54,6 +54,10 @@ impl ChainModel<'_> {
             };
             at = function.edges.of(out.verdict);
             visits.push(Visit { function: number, packet, verdict: out.verdict });
+        }
+        let is_kept = |visit: &&Visit| self.functions[visit.function].keeps(visit.verdict);
+        if let Some(visit) = visits.iter().rev().find(|visit| !is_kept(visit)) {
+            out.verdict = visit.verdict;
         }
         (out, visits)
     }

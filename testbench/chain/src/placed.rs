@@ -84,6 +84,12 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether a packet with this verdict of the function keeps that of the function before.
+    #[must_use]
+    pub fn keeps(&self, verdict: Verdict) -> bool {
+        self.guards.keeps_verdict && verdict.is_forward()
+    }
+
     /// The name of a verdict: that of its app, if it has one.
     #[must_use]
     pub fn verdict_name(&self, verdict: Verdict) -> String {

@@ -135,6 +135,10 @@ impl ChainPlan {
         let names = names(&text, &file.function, &manifests)?;
         let links: Vec<_> = file.function.iter().map(|raw| (&raw.manifest, &raw.next)).collect();
         let graph = Graph::read(&text, &links, &names)?;
+        if manifests[0].keep_verdict {
+            let told = first_keeps(&names[0]);
+            return Err(text.problem(&file.function[0].manifest, "function", told).into());
+        }
 
         let mut found: Vec<_> = manifests.into_iter().zip(&names).zip(&file.function).map(Some).collect();
         let functions = graph.order.iter().zip(&graph.edges).filter_map(|(at, edges)| {
@@ -169,13 +173,14 @@ impl ChainPlan {
         })
     }
 
-    /// A chain of the function of one manifest.
+    /// A chain of the function of one manifest, with a verdict of its own.
     ///
     /// # Errors
     /// All that is wrong with it, as far as it could be looked for.
     pub fn of_manifest(path: &Path) -> Result<Self, ChainError> {
         let text = Text::read(path)?;
-        let manifest = Manifest::read(text.clone()).map_err(ChainError)?;
+        let mut manifest = Manifest::read(text.clone()).map_err(ChainError)?;
+        manifest.keep_verdict = false;
         let line = text.line_of(&manifest.name);
         let name = manifest.name.get_ref().clone();
         Ok(Self {
@@ -191,11 +196,15 @@ impl ChainPlan {
         })
     }
 
-    /// The function number `function` as a chain of its own, with all cores.
+    /// The function number `function` as a chain of its own, with all cores and a verdict of its
+    /// own.
     #[must_use]
     pub fn alone(&self, function: usize) -> Self {
         let functions = self.functions[function..].iter().take(1).cloned();
-        let functions = functions.map(|planned| Planned { edges: Edges::default(), cores: None, ..planned });
+        let functions = functions.map(|mut planned| {
+            planned.manifest.keep_verdict = false;
+            Planned { edges: Edges::default(), cores: None, ..planned }
+        });
         let (added, versions) = (Vec::new(), Vec::new());
         Self { functions: functions.collect(), added, versions, limit: 0, slot_bytes: None, ..self.clone() }
     }
@@ -268,6 +277,11 @@ impl ChainPlan {
         lines.push("}".to_string());
         lines.join("\n")
     }
+}
+
+/// What is wrong with a first function that keeps the verdict of the one before.
+pub(super) fn first_keeps(name: &str) -> String {
+    format!("`{name}` keeps the verdict of the function before, but is the first; expected another one first")
 }
 
 /// All ways of packets from `first` on to the last function of each.

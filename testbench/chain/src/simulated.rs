@@ -113,6 +113,18 @@ impl<'a> SimulatedChain<'a> {
         Ok(Self { chain, functions: functions.collect::<Result<_, CosimError>>()? })
     }
 
+    /// What leaves behind the last of these visits, if there is one: what that made of the packet,
+    /// with the verdict of the last one that has not kept that of the function before.
+    #[must_use]
+    pub fn left(&self, visits: &[SimulatedVisit]) -> Option<PacketResult> {
+        let is_kept = |visit: &&SimulatedVisit| self.chain.function(visit.function).keeps(visit.verdict());
+        let mut left = visits.last()?.result.clone();
+        if let Some(visit) = visits.iter().rev().find(|visit| !is_kept(visit)) {
+            left.verdict = visit.result.verdict;
+        }
+        Some(left)
+    }
+
     /// Follows `packet`, the packet number `index` of the run, from function to function.
     ///
     /// # Errors

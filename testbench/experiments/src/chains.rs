@@ -225,8 +225,8 @@ impl ChainWork {
         chain.share(&shares);
         if run.open {
             for function in &mut chain.functions {
-                function.guards =
-                    Guards { guarded: false, may_load: true, may_store: true, may_reserve: true };
+                let keeps_verdict = function.guards.keeps_verdict;
+                function.guards = Guards { keeps_verdict, ..Guards::default() };
             }
         }
         let kernels: Vec<_> = chain

@@ -366,7 +366,9 @@ impl Array {
         self.host.clean_and_invalidate_caches().unwrap();
         for (index, &came) in self.words.clone().iter().enumerate() {
             let (mut function, mut word) = (0, came);
-            let verdict = loop {
+            // That of the last function that has not kept the one before.
+            let mut left = 0;
+            loop {
                 let foreign = self.foreign.iter().find(|foreign| foreign.number == function);
                 let (mark, verdict) = match foreign {
                     Some(foreign) => (word, (foreign.verdict)(index as u32)),
@@ -378,11 +380,14 @@ impl Array {
                 counts.forwarded += u32::from(verdict >> 31 == 0);
                 counts.dropped += u32::from(verdict >> 31 == 1);
                 counts.faulted += u32::from(verdict >> 30 == 3);
+                if !self.contexts[function].guards.keeps_verdict || verdict >> 31 == 1 {
+                    left = verdict;
+                }
                 match chain[function].of(Verdict(verdict)) {
                     Some(next) => function = next,
-                    None => break verdict,
+                    None => break,
                 }
-            };
+            }
             let read = |host: &mut Host<Simulation>, address: u32| {
                 let mut bytes = [0; 4];
                 host.device_mut().read_memory(address, &mut bytes).unwrap();
@@ -395,7 +400,7 @@ impl Array {
                 "word of packet {index}, which was {came:#x}"
             );
             let place = self.layout.verdict_base + 4 * index as u32;
-            assert_eq!(read(&mut self.host, place), verdict, "verdict of packet {index}");
+            assert_eq!(read(&mut self.host, place), left, "verdict of packet {index}");
         }
         for (function, expected) in visits.iter().enumerate() {
             let got = self.host.function_counts(function as u32).unwrap();

@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::array::{branching, branching_model, random, Array, Marks, FUNCTIONS};
 
 /// Functions that drop a quarter, let some threads fault, and forward to sixteen ports.
-fn marks() -> [Marks; FUNCTIONS] {
+pub(super) fn marks() -> [Marks; FUNCTIONS] {
     let plain = |number| Marks { number, ports: 15, ..Marks::default() };
     [
         Marks { drops: 3, spins: 7, ..plain(5) },
@@ -30,7 +30,7 @@ fn marks() -> [Marks; FUNCTIONS] {
 }
 
 /// Edges to higher functions, of verdicts of all kinds.
-fn edges(random: &mut ChaCha8Rng, from: usize) -> Edges {
+pub(super) fn edges(random: &mut ChaCha8Rng, from: usize) -> Edges {
     let mut edge = |share: f64| {
         let to = (from + 1..FUNCTIONS).choose(random).filter(|_| random.gen_bool(share));
         (to, random.gen::<bool>())
@@ -175,7 +175,7 @@ fn a_reset_forgets_what_lanes_wait_for() {
 }
 
 /// Functions by their manifests, in a folder with what they look up.
-fn manifests() -> tempfile::TempDir {
+pub(super) fn manifests() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("filters", &generate_filters(FilterKind::Firewall, 40, 50, 3).to_text());
@@ -193,16 +193,16 @@ fn manifests() -> tempfile::TempDir {
 }
 
 /// Packets for the functions.
-fn packets(plan: &ChainPlan, chain: &Chain, count: usize) -> Vec<SlotPacket> {
+pub(super) fn packets(plan: &ChainPlan, chain: &Chain, count: usize) -> Vec<SlotPacket> {
     let traffic = Traffic { kind: Kind::Fixed(100), seed: 5, bad_share: 10.0, rate: 100.0 };
     let frames = Generator::aimed(traffic, plan.aim().unwrap()).take(count);
     frames.map(|frame| SlotPacket::new(&frame, chain.slot_bytes_log2)).collect()
 }
 
-const CHAIN_BYTES: u64 = 128 << 20;
+pub(super) const CHAIN_BYTES: u64 = 128 << 20;
 
 /// Runs a chain through the packet ports; what leaves is compared with the golden model.
-fn through_ports(chain: &Chain, live: Option<&Live>, packets: &[SlotPacket]) -> Ran {
+pub(super) fn through_ports(chain: &Chain, live: Option<&Live>, packets: &[SlotPacket]) -> Ran {
     let packet = |packet: &SlotPacket| Packet { frame: packet.frame.clone(), port: 0, flags: 0, arrival: 0 };
     let arriving: Vec<_> = packets.iter().map(packet).collect();
     let model = chain.model().unwrap();

@@ -6,6 +6,7 @@ mod branches;
 mod hostile;
 mod hostile_ways;
 mod one_function;
+mod verdicts;
 
 use array::{random, Array, Marks, FUNCTIONS};
 use hermes_testbench::cosim::{Device as _, Event, Guards};

@@ -137,7 +137,7 @@ pub struct FunctionAccess {
     pub wanted_3: ReadWrite<32>,
     /// Address of the first instruction of the selected NF, as KERNEL_ENTRY. NF 0 has KERNEL_ENTRY
     /// itself, and so with the other words of its context: here they read 0, and cannot be written,
-    /// but for bits 4:1 of NF_FLAGS.
+    /// but for bits 5:1 of NF_FLAGS.
     #[register("NF_ENTRY", 0x520, access = ReadWrite, unset = "it is kept in memory")]
     #[state(entry_value[31:0])]
     pub entry_write: Strobe<32>,
@@ -148,10 +148,11 @@ pub struct FunctionAccess {
     /// Bit 0: registers of the kernel of the selected NF, as KERNEL_CLASS. Bit 1: the NF is
     /// guarded: its window 0 is the packets of the warp, and it fetches instructions from its read
     /// window 1 alone. Bit 2: it may load from window 0. Bit 3: it may store to window 0. Bit 4: it
-    /// may use `lr.w`. Of NF 0 bits 4:1 are kept here, 1110 after a reset.
+    /// may use `lr.w`. Bit 5: its threads that forward their packets store no verdict: that of the
+    /// NF before stands. Of NF 0 bits 5:1 are kept here, 01110 after a reset.
     #[register("NF_FLAGS", 0x528, access = ReadWrite, unset = "it is kept in memory")]
-    #[state(class[0], guarded[1], may_load[2], may_store[3], may_reserve[4])]
-    pub flags_write: Strobe<5>,
+    #[state(class[0], guarded[1], may_load[2], may_store[3], may_reserve[4], keeps_verdict[5])]
+    pub flags_write: Strobe<6>,
     /// Address of the stack area of the selected NF, as STACK_BASE.
     #[register("NF_STACK_BASE", 0x52c, access = ReadWrite, unset = "it is kept in memory")]
     #[state(stack_value[31:0])]
@@ -224,8 +225,8 @@ pub struct FunctionRegisters {
     pub hardware: Flipped<FunctionControl>,
     #[init(<FunctionAccess as RegisterBlock>::unit(config))]
     decoder: FunctionDecoder,
-    /// NF_FLAGS of NF 0, bits 4:1, as they differ from those after a reset.
-    first_guards: Register<Bits<4>>,
+    /// NF_FLAGS of NF 0, bits 5:1, as they differ from those after a reset.
+    first_guards: Register<Bits<5>>,
     #[count(functions)]
     goes_on: Vec<Register<Bit>>,
     #[count(functions)]
@@ -270,28 +271,30 @@ impl Logic for FunctionRegisters {
         }
         self.decoder.hardware.entry_value.next = value;
         self.decoder.hardware.argument_value.next = value;
-        // Of NF 0: bits 4:1 of its flags
-        let first_flags = bit_cast::<5, 4>(self.first_guards.q.val() ^ bits::<4>(14)) << bits::<3>(1);
+        // Of NF 0: bits 5:1 of its flags
+        let first_flags = bit_cast::<6, 5>(self.first_guards.q.val() ^ bits::<5>(14)) << bits::<3>(1);
         let mut flags = first_flags;
         if not_first {
-            flags = value.get_bits::<5>(0);
+            flags = value.get_bits::<6>(0);
         }
         let written = self.request.data.val() & self.request.mask.val();
         if self.decoder.hardware.flags_write.val() & !not_first {
-            self.first_guards.d.next = ((first_flags & !self.request.mask.val().get_bits::<5>(0))
-                | written.get_bits::<5>(0))
-            .get_bits::<4>(1)
-                ^ bits::<4>(14);
+            self.first_guards.d.next = ((first_flags & !self.request.mask.val().get_bits::<6>(0))
+                | written.get_bits::<6>(0))
+            .get_bits::<5>(1)
+                ^ bits::<5>(14);
         }
         self.hardware.first_guards.guarded.next = first_flags.get_bit(1);
         self.hardware.first_guards.may_load.next = first_flags.get_bit(2);
         self.hardware.first_guards.may_store.next = first_flags.get_bit(3);
         self.hardware.first_guards.may_reserve.next = first_flags.get_bit(4);
+        self.hardware.first_guards.keeps_verdict.next = first_flags.get_bit(5);
         self.decoder.hardware.class.next = flags.get_bit(0);
         self.decoder.hardware.guarded.next = flags.get_bit(1);
         self.decoder.hardware.may_load.next = flags.get_bit(2);
         self.decoder.hardware.may_store.next = flags.get_bit(3);
         self.decoder.hardware.may_reserve.next = flags.get_bit(4);
+        self.decoder.hardware.keeps_verdict.next = flags.get_bit(5);
         self.decoder.hardware.stack_value.next = value;
         self.decoder.hardware.read_base_value.next = value;
         self.decoder.hardware.read_size_value.next = value;

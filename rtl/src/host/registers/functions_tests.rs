@@ -33,7 +33,8 @@ fn words_of_contexts_are_the_hardwares() {
         let is_known = register.part == Part::NetworkFunctions || register.name == "FAULT_INFO";
         assert_eq!(unit.answer.known.val(), is_known, "cycle {cycle}");
         let first = &unit.hardware.first_guards;
-        let guards = [&first.guarded, &first.may_load, &first.may_store, &first.may_reserve];
+        let guards =
+            [&first.guarded, &first.may_load, &first.may_store, &first.may_reserve, &first.keeps_verdict];
         let shown = (1..).zip(guards).map(|(bit, guard)| u32::from(guard.val()) << bit).sum::<u32>();
         assert_eq!(shown, first_flags, "cycle {cycle}");
         if is_word {
@@ -51,7 +52,7 @@ fn words_of_contexts_are_the_hardwares() {
             assert_eq!(unit.answer.value.val().to_u64() as u32, shown, "cycle {cycle}");
         }
         if write && register.name == "NF_FLAGS" && select == 0 {
-            first_flags = (first_flags & !mask | data & mask) & 0x1e;
+            first_flags = (first_flags & !mask | data & mask) & 0x3e;
         }
         if write && register.name == "NF_SELECT" {
             select = u64::from(select as u32 & !mask | data & mask) % 8;

@@ -28,7 +28,7 @@ pub const ID: u32 = 0x4845_524d;
 /// Value of the VERSION register: major in the upper half, minor in the lower.
 pub const VERSION: u32 = 0x0001_0002;
 /// The same of an array with network functions.
-pub const VERSION_WITH_FUNCTIONS: u32 = 0x0001_0003;
+pub const VERSION_WITH_FUNCTIONS: u32 = 0x0001_0004;
 
 /// Value of the VERSION register of an array with this configuration.
 #[must_use]

@@ -287,7 +287,7 @@ fn status_is_read() {
     assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x20 << 24);
     let mut with_functions = unit_of(&with_functions());
     assert_eq!(get(&mut with_functions, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0xa3 << 24);
-    assert_eq!(get(&mut with_functions, "VERSION"), 0x0001_0003);
+    assert_eq!(get(&mut with_functions, "VERSION"), 0x0001_0004);
     assert_eq!(get(&mut with_functions, "NF_CONFIG"), 0x104);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();

@@ -74,6 +74,7 @@ impl<'a> Reader<'a> {
             self.changed.clear();
         }
         self.last = Some(when);
+        let first = self.chain[0];
         let change = match field {
             "insert" => self.insert(raw),
             "remove" => self.remove(raw),
@@ -90,6 +91,10 @@ impl<'a> Reader<'a> {
             self.problems.push(self.text.problem(&at, field, told));
         }
         self.changed.extend(&change.about);
+        if self.chain[0] != first && self.planned(self.chain[0]).manifest.keep_verdict {
+            let told = plan::first_keeps(self.name(self.chain[0]));
+            self.problems.push(self.text.problem(&at, field, told));
+        }
         self.plan.versions.extend(ways(&self.chain, &self.edges));
         let Change { what, cores, told, .. } = change;
         let (chain, edges) = (self.chain.clone(), self.edges.clone());

@@ -36,8 +36,17 @@ pub(super) struct Outcome {
     frame: Option<Vec<u8>>,
     /// The graphs, of those that there may have been meanwhile, that it went through.
     graphs: Vec<usize>,
-    /// The edges of the last function.
+    /// What the verdict of the packet is: the last answer but for those that keep it.
+    verdict: Option<Source>,
+}
+
+/// A function whose verdict is that of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Source {
+    answer: Answer,
+    /// The edges of the function, and the number that the packet went to.
     edges: Vec<Edges>,
+    to: Option<usize>,
 }
 
 /// What leaves the packet ports for a packet.
@@ -47,24 +56,26 @@ pub(super) struct Leaves<'a> {
     pub frame: Option<&'a [u8]>,
     /// The port, if it is known.
     pub port: Option<u32>,
-    edges: &'a [Edges],
+    /// If not, one by which the packet went where it went.
+    source: &'a Source,
 }
 
 impl Leaves<'_> {
     /// Whether this may be what was sent.
     pub fn may_be(&self, port: u32, bytes: &[u8]) -> bool {
-        let ends = |edges: &Edges| edges.of(Verdict::forward(port)).is_none();
+        let Source { edges, to, .. } = self.source;
+        let leads = |edges: &Edges| edges.of(Verdict::forward(port)) == *to;
         self.frame.is_none_or(|frame| frame == bytes)
-            && self.port.map_or_else(|| self.edges.iter().any(ends), |own| own == port)
+            && self.port.map_or_else(|| edges.iter().any(leads), |own| own == port)
     }
 }
 
 impl Outcome {
     /// What leaves, if something does.
     pub fn leaves(&self) -> Option<Leaves<'_>> {
-        let last = self.answers.last().filter(|last| last.verdict.is_forward())?;
-        let port = last.is_known.then_some(last.verdict.0);
-        Some(Leaves { frame: self.frame.as_deref(), port, edges: &self.edges })
+        let source = self.verdict.as_ref().filter(|source| source.answer.verdict.is_forward())?;
+        let port = source.answer.is_known.then_some(source.answer.verdict.0);
+        Some(Leaves { frame: self.frame.as_deref(), port, source })
     }
 
     /// Whether the golden models say what became of the packet.
@@ -119,7 +130,7 @@ impl Outcomes<'_> {
             answers: Vec::new(),
             frame: Some(packet.frame.clone()),
             graphs: (0..graphs.len()).collect(),
-            edges: Vec::new(),
+            verdict: None,
         }];
         for (place, at) in seen.iter().enumerate() {
             let next = seen.get(place + 1);
@@ -152,8 +163,13 @@ impl Outcomes<'_> {
                         continue;
                     }
                     let mut answers = before.answers.clone();
-                    answers.push(Answer { stop: stop(by_kernel, verdict), verdict, is_known });
-                    let outcome = Outcome { answers, frame, graphs, edges: edges.clone() };
+                    let answer = Answer { stop: stop(by_kernel, verdict), verdict, is_known };
+                    answers.push(answer);
+                    let source = match self.chain.function(function).keeps(verdict) {
+                        true => before.verdict.clone(),
+                        false => Some(Source { answer, edges: edges.clone(), to }),
+                    };
+                    let outcome = Outcome { answers, frame, graphs, verdict: source };
                     if !after.contains(&outcome) {
                         after.push(outcome);
                     }

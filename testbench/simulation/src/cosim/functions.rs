@@ -19,28 +19,31 @@ pub struct Guards {
     pub may_store: bool,
     /// It may use `lr.w`, which makes others wait that use the same bank of the L2.
     pub may_reserve: bool,
+    /// Its threads that forward their packets store no verdict: that of the function before stands.
+    pub keeps_verdict: bool,
 }
 
 impl Guards {
-    /// Those of a function that nobody must trust: without `lr.w`.
+    /// Those of a function that nobody must trust, with verdicts of its own: without `lr.w`.
     #[must_use]
     pub fn tight(may_load: bool, may_store: bool) -> Self {
-        Self { guarded: true, may_load, may_store, may_reserve: false }
+        Self { guarded: true, may_load, may_store, may_reserve: false, keeps_verdict: false }
     }
 
-    /// Bits 4:1 of NF_FLAGS.
+    /// Bits 5:1 of NF_FLAGS.
     fn flags(self) -> u32 {
         u32::from(self.guarded) << 1
             | u32::from(self.may_load) << 2
             | u32::from(self.may_store) << 3
             | u32::from(self.may_reserve) << 4
+            | u32::from(self.keeps_verdict) << 5
     }
 }
 
 impl Default for Guards {
     /// None, as of NF 0 after a reset.
     fn default() -> Self {
-        Self { guarded: false, may_load: true, may_store: true, may_reserve: true }
+        Self { guarded: false, may_load: true, may_store: true, may_reserve: true, keeps_verdict: false }
     }
 }
 
