@@ -1,15 +1,16 @@
 //! The whole machine under stress: arrays with random options and odd sizes, random programs of
 //! cores and harts in lock-step with the reference, packets through the ports or the ring beside
 //! puts, gets and atomic operations over a network that loses, repeats and damages frames, a memory
-//! that answers late and stalls, and resets in the middle of the packets. Every array has the
-//! assertions of its units. Jobs of the thread spawner and functions other than 0 do not run, nor
-//! do harts while packets pass.
+//! that answers late and stalls, chains of network functions, and resets in the middle of the
+//! packets. Every array has the assertions of its units. Jobs of the thread spawner do not run, nor
+//! do harts while packets pass; chains do not branch.
 //!
 //! `HERMES_SEED` is the seed of the first array, which is printed with what it is. Ten minutes of
 //! arrays: `cargo test -p hermes-testbench --test stress -- --ignored --nocapture`, or as long as
 //! `HERMES_STRESS_SECONDS` says.
 
 mod arrays;
+mod functions;
 mod network;
 mod rounds;
 
@@ -62,8 +63,9 @@ fn seed_of(is_like: impl Fn(&Config) -> bool) -> u64 {
 /// thread spawner.
 #[test]
 fn two_random_arrays_work() {
-    let (_, seen) = stress(seed_of(|config| config.function_branches && config.packet_ports));
-    assert!(seen.interrupted > 0);
+    let is_chain = |config: &Config| config.function_branches && config.packet_ports && config.cores > 1;
+    let (_, seen) = stress(seed_of(is_chain));
+    assert!(seen.interrupted > 0 && seen.visits > 0);
     let is_whole = |config: &Config| config.network && config.command_threads > 1 && config.spawn_slots > 0;
     let (_, seen) = stress(seed_of(is_whole));
     assert!(seen.interrupted > 0 && seen.faults.iter().all(|count| *count > 0), "{:?}", seen.faults);

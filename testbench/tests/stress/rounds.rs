@@ -17,6 +17,7 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
 
+use crate::functions::Chain;
 use crate::network::{Commands, Faults};
 
 /// Programs of cores, and runs of firmware and of packets.
@@ -102,6 +103,8 @@ pub fn firmware(config: &Config, library: &ModelLibrary, random: &mut ChaCha8Rng
 #[derive(Default)]
 pub struct Seen {
     pub packets: usize,
+    /// Visits of packets to network functions behind the first one, but for what is dropped before.
+    pub visits: u32,
     /// Commands of the network, and the faults of its wire.
     pub commands: u32,
     pub faults: Faults,
@@ -117,6 +120,8 @@ struct Run {
     kernel: KernelImage,
     frames: Vec<Frame>,
     setup: ArraySetup,
+    /// The network functions, on an array that has them.
+    chain: Option<Chain>,
     through_ports: bool,
     streams: StreamOptions,
     /// Seed of the network's commands.
@@ -148,6 +153,7 @@ impl Run {
             kernel: KernelImage::from(&entry.kernel(false).unwrap()),
             frames,
             setup,
+            chain: Chain::draw(config, random),
             through_ports: config.packet_ports && random.gen_bool(0.7),
             streams: StreamOptions {
                 stall_percent: *[0, 30, 70].choose(random).expect("three"),
@@ -168,6 +174,9 @@ impl Run {
     ) -> Result<(u32, Faults), CosimError> {
         host.load_kernel(&self.kernel)?;
         let layout = host.configure(&self.setup)?;
+        if let Some(chain) = &self.chain {
+            chain.load(host, &self.kernel, &layout, self.setup.mcw)?;
+        }
         let mut drawn = ChaCha8Rng::seed_from_u64(self.network);
         let mut commands = if config.network { Some(Commands::new(host, &mut drawn)?) } else { None };
         if let Some(commands) = &mut commands {
@@ -177,7 +186,9 @@ impl Run {
         // Slots hold the longest frame, so no packet is marked as cut.
         let packet = |f: &Frame| Packet { frame: f.data.clone(), port: f.port, flags: 0, arrival: 0 };
         let packets: Vec<_> = self.frames.iter().map(packet).collect();
-        let (app, options) = (self.app.as_ref(), RunOptions::default());
+        let chained = self.chain.as_ref().map(|chain| chain.of(self.app.as_ref()));
+        let app: &dyn App = chained.as_ref().map_or(self.app.as_ref(), |chained| chained);
+        let options = RunOptions::default();
         let (checked, result) = if self.through_ports {
             let result = run_through_ports(host, &self.setup, &packets, self.streams, options, &mut |_| {})?;
             (check_ports(app, &slots, &result).map(drop), result.run)
@@ -233,6 +244,7 @@ pub fn packets(config: &Config, library: &ModelLibrary, random: &mut ChaCha8Rng)
         seen.commands += commands;
         seen.faults.iter_mut().zip(faults).for_each(|(all, new)| *all += new);
         seen.packets += run.frames.len();
+        seen.visits += run.chain.as_ref().map_or(0, |chain| chain.further() * run.frames.len() as u32);
         seen.runs += 1;
         host = reset(host);
     }
