@@ -1,6 +1,6 @@
 //! The golden model of a chain: those of its functions, one after the other.
 
-use super::placed::{Chain, Function};
+use super::placed::{verdict_behind, Chain, Function};
 use crate::apps::App;
 use crate::golden::Golden;
 use crate::slot::SlotPacket;
@@ -55,11 +55,9 @@ impl ChainModel<'_> {
             at = function.edges.of(out.verdict);
             visits.push(Visit { function: number, packet, verdict: out.verdict });
         }
-        let is_kept = |visit: &&Visit| self.functions[visit.function].keeps(visit.verdict);
-        if let Some(visit) = visits.iter().rev().find(|visit| !is_kept(visit)) {
-            out.verdict = visit.verdict;
-        }
-        (out, visits)
+        let seen = visits.iter().map(|visit| (&self.functions[visit.function], visit.verdict));
+        let verdict = verdict_behind(seen).unwrap_or(out.verdict);
+        (Golden { verdict, ..out }, visits)
     }
 
     /// The app of the last function, which alone may send other frames than those in the slots.

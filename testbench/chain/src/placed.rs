@@ -121,6 +121,15 @@ impl Function {
     }
 }
 
+/// The verdict of a packet behind these visits, each with its function and the verdict of that: the
+/// last one of a function that has not kept that of the function before.
+pub(super) fn verdict_behind<'a>(
+    visits: impl DoubleEndedIterator<Item = (&'a Function, Verdict)>,
+) -> Option<Verdict> {
+    let mut stored = visits.rev().filter(|(function, verdict)| !function.keeps(*verdict));
+    stored.next().map(|(_, verdict)| verdict)
+}
+
 /// A chain, ready to be loaded.
 #[derive(Debug)]
 pub struct Chain {

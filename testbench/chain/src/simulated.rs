@@ -3,7 +3,7 @@
 
 use hermes_rtl::config::Config;
 
-use super::placed::Chain;
+use super::placed::{verdict_behind, Chain};
 use crate::cosim::{
     ArraySetup, CosimError, Device as _, FaultRecord, Host, LeftLength, Packet, PacketResult,
 };
@@ -117,12 +117,10 @@ impl<'a> SimulatedChain<'a> {
     /// with the verdict of the last one that has not kept that of the function before.
     #[must_use]
     pub fn left(&self, visits: &[SimulatedVisit]) -> Option<PacketResult> {
-        let is_kept = |visit: &&SimulatedVisit| self.chain.function(visit.function).keeps(visit.verdict());
-        let mut left = visits.last()?.result.clone();
-        if let Some(visit) = visits.iter().rev().find(|visit| !is_kept(visit)) {
-            left.verdict = visit.result.verdict;
-        }
-        Some(left)
+        let last = visits.last()?;
+        let seen = visits.iter().map(|visit| (self.chain.function(visit.function), visit.verdict()));
+        let Verdict(verdict) = verdict_behind(seen).unwrap_or_else(|| last.verdict());
+        Some(PacketResult { verdict, ..last.result.clone() })
     }
 
     /// Follows `packet`, the packet number `index` of the run, from function to function.
