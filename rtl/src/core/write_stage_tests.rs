@@ -69,6 +69,18 @@ fn open_a_window(uut: &mut WriteStage<4>) {
     }
 }
 
+/// A stage whose warps have four lanes and an open window, before units that take what it has.
+fn ready(options: CoreOptions) -> WriteStage<4> {
+    let mut uut = WriteStage::<4>::new(options);
+    reset!(uut);
+    open_a_window(&mut uut);
+    uut.read.active.next = bits(15);
+    uut.read.alive.next = bits(15);
+    uut.request.ready.next = true;
+    (uut.path_ready.next, uut.fault.ready.next) = (true, true);
+    uut
+}
+
 /// Takes a load of these addresses from stage R to stage W.
 fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
     uut.read.slot.next = bits(slot);
@@ -92,13 +104,7 @@ fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
 /// it comes again; those of other warps, and later ones of its own, are not held up.
 #[test]
 fn an_access_that_faults_is_sent_back_first() {
-    let mut uut = WriteStage::<4>::new(CoreOptions::default());
-    reset!(uut);
-    open_a_window(&mut uut);
-    uut.read.active.next = bits(15);
-    uut.read.alive.next = bits(15);
-    uut.request.ready.next = true;
-    (uut.path_ready.next, uut.fault.ready.next) = (true, true);
+    let mut uut = ready(CoreOptions::default());
     let (good, bad) = ([0x4000, 0x4004, 0x7ffc, 0x5000], [0x4000, 0x8000, 0x4004, 0x3ffc]);
     let (allowed, refused) = (0b0101, 0b1010);
     for _ in 0..3 {
@@ -159,14 +165,7 @@ fn an_access_that_faults_is_sent_back_first() {
 /// Without a lane that stores, the instruction leaves without a request.
 #[test]
 fn lanes_that_keep_the_verdict_do_not_store_it() {
-    let options = CoreOptions { network_functions: 2, ..CoreOptions::default() };
-    let mut uut = WriteStage::<4>::new(options);
-    reset!(uut);
-    open_a_window(&mut uut);
-    uut.read.active.next = bits(15);
-    uut.read.alive.next = bits(15);
-    uut.request.ready.next = true;
-    (uut.path_ready.next, uut.fault.ready.next) = (true, true);
+    let mut uut = ready(CoreOptions { network_functions: 2, ..CoreOptions::default() });
     tick!(uut);
     for (exit, keeps) in [(true, 0b0000), (true, 0b0101), (true, 0b1111), (false, 0b0110)] {
         uut.execute.valid.next = true;
