@@ -2,7 +2,7 @@
 //!
 //! Comments of fields in the units stand alone: a reader of one field, be it a register, a child or
 //! a part of a value, knows what it is. What is refused is as for ports, of which
-//! `rtl/tests/port_comments.rs` reads the comments in the Verilog
+//! `rtl/tests/golden/port_comments.rs` reads the comments in the Verilog
 //! (`rtl/tests/common/stands_alone.rs`): a comment that begins with a pronoun or with a word that
 //! asks, and one that only repeats the name.
 

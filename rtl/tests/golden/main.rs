@@ -9,9 +9,11 @@
 //!
 //! writes the lines that differ, and the port lists in `golden/ports/`, anew.
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "common/configurations.rs"]
+#[path = "../common/configurations.rs"]
 mod configurations;
+mod port_comments;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,7 +28,7 @@ use hermes_rtl::top::emit_top;
 use sha2::{Digest, Sha256};
 
 const HEAD: &str = "# Configuration, hash of the Verilog without comments, hash with runs of declarations sorted, reason of the last change. \
-                    See tests/golden.rs.\n";
+                    See tests/golden.\n";
 
 fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)

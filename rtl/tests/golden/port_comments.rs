@@ -16,15 +16,12 @@
 //!
 //! Each port of the top has a comment.
 
-#[path = "common/configurations.rs"]
-mod configurations;
-#[path = "common/stands_alone.rs"]
+#[path = "../common/stands_alone.rs"]
 mod stands_alone;
 
 use std::collections::BTreeSet;
 
-use configurations::configurations;
-use hermes_rtl::top::emit_top;
+use crate::designs;
 use stands_alone::{pronoun, repeats};
 
 /// A port of a module with its comment and that of its group; both are empty if there is none. The
@@ -112,8 +109,7 @@ fn faults(port: &Port, is_top: bool) -> Vec<String> {
 #[test]
 fn comments_of_ports_stand_alone() {
     let (mut found, mut count) = (BTreeSet::new(), 0);
-    for (_, config) in configurations() {
-        let design = emit_top(&config).unwrap();
+    for (_, design) in designs() {
         for port in ports(&design.verilog()) {
             count += 1;
             found.extend(faults(&port, port.module == design.top));
