@@ -101,7 +101,7 @@ impl FromArgMatches for ArrayArgs {
 impl ArrayArgs {
     /// The value of the option called `name` as in [`Config`], if the user gave one.
     pub fn given(&self, name: &str) -> Option<usize> {
-        debug_assert!(ArrayOption::find(name).is_some(), "{name}");
+        assert!(ArrayOption::find(name).is_some(), "{name}");
         self.given.get(name).copied()
     }
 

@@ -395,7 +395,7 @@ fn data(text: &Text, file: &File, has_app: bool, problems: &mut Vec<Problem>) ->
         let told = "an app has its own; expected a function without `app`";
         problems.extend(file.table.iter().map(|table| text.problem(&table.name, "table", told)));
         problems.extend(function.argument.as_ref().map(|argument| text.problem(argument, "argument", told)));
-        debug_assert!(has_app || !problems.is_empty());
+        assert!(has_app || !problems.is_empty());
         return Default::default();
     }
     let mut tables: Vec<Table> = Vec::new();

@@ -30,7 +30,7 @@ pub(super) fn five_tuple(packet: &SlotPacket) -> Result<FiveTuple, Reason> {
         && usize::from(header.total_len()) >= length + 4;
     let ports = packet.frame.get(ETHERNET + length..ETHERNET + length + 4).filter(|_| has_ports);
     let port = |at: usize| ports.map_or(0, |ports| u16::from_be_bytes([ports[at], ports[at + 1]]));
-    debug_assert!(length >= IPV4_HEADER);
+    assert!(length >= IPV4_HEADER);
     Ok(FiveTuple {
         source: header.source_addr(),
         destination: header.destination_addr(),
