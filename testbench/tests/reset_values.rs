@@ -39,7 +39,7 @@ fn work(array: &mut Simulation, registers: &[RegisterSpec]) {
     write("CP_CONTROL", 1);
     write("SPAWN_CONTROL", 1);
     write("TASK_PUSH", 7);
-    array.run(3_000).unwrap();
+    array.run(1_000).unwrap();
     for register in registers.iter().filter(|r| r.access != Access::ReadOnly) {
         // TASK_PUSH may find no room, which is an answer too.
         let _ = array.write_register(register.offset, 0x8765_4321 ^ register.offset);
