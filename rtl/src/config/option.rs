@@ -121,7 +121,7 @@ pub struct ArrayOption {
     /// Options with which it is not possible if it is not 0.
     pub excludes: &'static [&'static str],
     /// Values in the two configurations with many options whose Verilog is on record
-    /// (`tests/golden.rs`); `None`: that of the preset there.
+    /// (`tests/golden`); `None`: that of the preset there.
     pub golden: [Option<usize>; 2],
     /// Function that gives the value in a configuration.
     pub get: fn(&Config) -> usize,

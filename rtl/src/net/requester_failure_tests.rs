@@ -401,7 +401,7 @@ fn responses_that_are_not_right() {
 /// time-out; an ACK ends the rest at once; a peer that is never ready is given up.
 #[test]
 fn a_peer_that_is_not_ready() {
-    for (code, least, most) in [(1, 10_000, 16_000), (2, 20_000, 21_000)] {
+    for (code, least, most) in [(1, 10_000, 16_000), (2, 20_000, 21_000), (3, 30_000, 31_000)] {
         let mut bench = Bench::new("requester_not_ready");
         let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
         bench.uut.timeout.next = 1_000.into();

@@ -58,8 +58,8 @@ fn as_many_as_may_be(mode: QueueMode, entries: usize) {
     let folder = tempfile::tempdir().unwrap();
     let mut program = program(folder.path(), mode, &kernel("entries.c"), RegisterClass::Rv32e, 1);
     program.own = vec![WORDS as u32];
-    // Answers take longer than the warp needs for one command more than may be under way.
-    let link = LinkOptions { latency: 200 * entries as u32, ..LinkOptions::default() };
+    // Answers take longer than the warp needs for four commands.
+    let link = LinkOptions { latency: 800, ..LinkOptions::default() };
     let options = ClusterOptions { captures: Some(folder.path().to_path_buf()), ..options(link) };
     let fill = |node, _: &_| [source(node), vec![0; 2 * BYTES]].concat();
     let result = cluster::run(library(entries), &options, |node| program.run(node, fill)).unwrap();

@@ -31,7 +31,7 @@ enum Call {
 const LINE: usize = 16;
 const SOURCE: usize = 8;
 /// Words that a warp puts that is not ended, so that rings go round.
-const WORDS: u32 = 3;
+const WORDS: u32 = 5;
 /// Runs about the cycle of publication until a state that is a cycle or two long was met.
 const ROUNDS: u32 = 16;
 /// Cycles about that of publication within which warps are ended then.
@@ -136,7 +136,7 @@ fn end_warps(
     let folder = tempfile::tempdir().unwrap();
     let mut program = program(folder.path(), mode, &kernel("kills.c"), registers, warps);
     // Warps that are not ended need less.
-    let watchdog = if mode == QueueMode::Paper { 16_000 } else { 10_000 };
+    let watchdog = if mode == QueueMode::Paper { 24_000 } else { 14_000 };
     let waits = [watchdog - within.1, watchdog - within.0];
     program.own = vec![LANES as u32, call as u32, waits[0], waits[1], warps as u32, WORDS];
     program.setup.watchdog = watchdog;
