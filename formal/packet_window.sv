@@ -3,7 +3,8 @@
 // load, or store.
 //
 // The unit is what finds the slots, the window and the region of one lane, connected as in a core
-// (rtl/examples/emit-units.rs). The registers of the ring stand, and no warp crosses its end.
+// (rtl/examples/emit-units.rs). The registers of the ring stand, from a cycle before the first
+// instruction on, and no warp crosses its end.
 module packet_window_formal (
     input wire        clk,
     input wire        rst,
@@ -26,6 +27,9 @@ module packet_window_formal (
         .store(store), .immediate(immediate), .operand(operand), .is_inside(is_inside)
     );
 
+    (* hierconn *) wire [25:0] \dut.packets.last_place ;
+    (* hierconn *) wire [4:0]  \dut.packets.slot_lines_log2 ;
+    (* hierconn *) wire        \dut.packets.has_lines ;
     (* hierconn *) wire [25:0] \dut.packets.offset_d ;
     (* hierconn *) wire [25:0] \dut.packets.size_d ;
     (* hierconn *) wire [25:0] \dut.window.read_first ;
@@ -49,13 +53,15 @@ module packet_window_formal (
     always @* assume (count >= 1 && count <= 32 && place + count <= places + 1);
 
     // The bytes of the warp's packets, for the instructions in stages D, R and X.
+    reg settled = 0;
     reg known_d = 0, known_r = 0, known_x = 0;
     reg [32:0] first_d, first_r, first_x, end_d, end_r, end_x;
     reg store_x;
     reg [31:0] immediate_x;
     always @(posedge clk) begin
+        settled <= 1;
         if (advance) begin
-            known_d <= 1;
+            known_d <= settled;
             first_d <= ring_base + (place << SLOT_BYTES_LOG2);
             end_d <= {1'b0, ring_base} + ((place + count) << SLOT_BYTES_LOG2);
             known_r <= known_d;
@@ -68,6 +74,7 @@ module packet_window_formal (
             immediate_x <= immediate;
         end
         if (rst) begin
+            settled <= 0;
             known_d <= 0;
             known_r <= 0;
             known_x <= 0;
@@ -83,8 +90,10 @@ module packet_window_formal (
         if (known_x) passes_where_allowed: assert (!is_inside || allowed);
         if (known_x && allowed) all_of_its_packets: assert (is_inside == is_packet);
 
-        // What the induction needs to know of the state: the bounds of the instructions in D, R and
-        // X.
+        // What the induction needs to know of the state: what follows from the registers of the
+        // ring, and the bounds of the instructions in D, R and X.
+        if (settled) state_of_ring: assert (\dut.packets.last_place == places[25:0]
+            && \dut.packets.slot_lines_log2 == SLOT_BYTES_LOG2 - 6 && \dut.packets.has_lines );
         if (known_d) state_in_d: assert (first_d[5:0] == 0 && end_d[5:0] == 0 && first_d < end_d && end_d <= 33'h1_0000_0000
             && \dut.packets.offset_d == first_d[31:6] - ring_base[31:6] && \dut.packets.size_d == end_d[32:6] - first_d[32:6]);
         if (known_r) state_in_r: assert (first_r[5:0] == 0 && end_r[5:0] == 0 && first_r < end_r && end_r <= 33'h1_0000_0000

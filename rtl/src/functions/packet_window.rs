@@ -14,7 +14,8 @@ use hermes_hdl::prelude::*;
 ///    slots one behind the other, and no warp crosses the ring's end (see
 ///    [`WarpFormer`](crate::control::WarpFormer)). What would lie beyond the address space is no
 ///    part of it. Slots below 64 bytes, less than a line, make it empty.
-/// 3. The registers of the ring and `guards` change only while no warp runs.
+/// 3. The registers of the ring and `guards` change only while no warp runs, and stand for two
+///    cycles before one starts: what follows from them alone is computed a cycle ahead.
 #[clocked]
 #[derive(Clone, Default, LogicBlock)]
 pub struct PacketWindow {
@@ -30,6 +31,12 @@ pub struct PacketWindow {
     pub count: Signal<In, ThreadCount>,
     /// Stage D: window 0.
     pub bounds: PacketBounds,
+    /// Places of the ring, less one.
+    last_place: Register<Bits<26>>,
+    /// Logarithm of the lines of a slot.
+    slot_lines_log2: Register<Bits<5>>,
+    /// Slots have a line or more.
+    has_lines: Register<Bit>,
     /// Lines from the ring's begin to the window.
     offset_d: Register<Bits<26>>,
     /// Lines of the window.
@@ -39,16 +46,18 @@ pub struct PacketWindow {
 impl Logic for PacketWindow {
     #[hdl_gen]
     fn update(&mut self) {
+        self.last_place.d.next =
+            ((bits::<32>(1) << self.ring.ring_slots_log2.val()) - bits::<32>(1)).get_bits::<26>(0);
+        self.slot_lines_log2.d.next = self.ring.slot_bytes_log2.val() - bits::<5>(6);
+        self.has_lines.d.next = self.ring.slot_bytes_log2.val() >= bits::<5>(6);
+
         // I
-        let places = (bits::<32>(1) << self.ring.ring_slots_log2.val()) - bits::<32>(1);
-        let slot_lines_log2 = self.ring.slot_bytes_log2.val() - bits::<5>(6);
-        let has_lines = self.ring.slot_bytes_log2.val() >= bits::<5>(6);
-        let place = (self.packet.val() & places).get_bits::<26>(0);
+        let place = self.packet.val().get_bits::<26>(0) & self.last_place.q.val();
         if self.advance.val() {
-            self.offset_d.d.next = place << slot_lines_log2;
+            self.offset_d.d.next = place << self.slot_lines_log2.q.val();
             self.size_d.d.next = bits::<26>(0);
-            if has_lines {
-                self.size_d.d.next = bit_cast::<26, 6>(self.count.val()) << slot_lines_log2;
+            if self.has_lines.q.val() {
+                self.size_d.d.next = bit_cast::<26, 6>(self.count.val()) << self.slot_lines_log2.q.val();
             }
         }
 
@@ -89,6 +98,8 @@ mod tests {
             unit.ring.slot_bytes_log2.next = u64::from(slot_log2).into();
             unit.packet.next = u64::from(packet).into();
             unit.count.next = count.into();
+            unit.advance.next = false;
+            tick!(unit);
             let advance = random.gen_bool(0.7);
             unit.advance.next = advance;
             settle(&mut unit);
@@ -114,6 +125,7 @@ mod tests {
             unit.count.next = 4.into();
             unit.packet.next = 2.into();
             unit.advance.next = true;
+            tick!(unit);
             tick!(unit);
             let (first, end) = (unit.bounds.first.val().to_u64(), unit.bounds.end.val().to_u64());
             let lines = if log2 < 6 { 0 } else { 4 << (log2 - 6) };

@@ -25,8 +25,8 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 ///    Behind an operation in which a lane is not in its own bank a cycle is lost: `request.ready`
 ///    must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
-/// 6. With network functions `clear` makes a word of each bank zero at the edge at which it is
-///    valid; no operation is here then.
+/// 6. With network functions `clear` makes a word of each bank zero, at the edge after the one at
+///    which it is valid; no operation is here then.
 #[clocked]
 #[derive(Clone, LogicBlock)]
 #[new(words: usize, clears: bool)]
@@ -71,6 +71,12 @@ pub struct Scratchpad<const LANES: usize> {
     #[init(LaneRegisters::new(LANES))]
     data: LaneRegisters<32>,
 
+    // The row that is cleared
+    #[there(clears)]
+    clearing: Part<Register<Bit>>,
+    #[there(clears)]
+    cleared_row: Part<Register<Bits<12>>>,
+
     // The load pass whose words the banks give
     held: Register<Bit>,
     held_slot: Register<Bits<5>>,
@@ -98,6 +104,8 @@ pub struct Scratchpad<const LANES: usize> {
     _bank_bits: u64,
     #[init(words as u64 - 1)]
     _word_mask: u64,
+    #[init(2 + u64::from(LANES.ilog2()))]
+    _row_shift: u64,
 }
 
 impl<const LANES: usize> Default for Scratchpad<LANES> {
@@ -154,6 +162,13 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
             }
         }
+        // A core that changes hands: a store of zero to all banks, which serves no lane
+        if self.clear.is_there() {
+            if self.clearing.q.val() {
+                leader = bit_cast::<14, 12>(self.cleared_row.q.val() & self._word_mask) << self._row_shift;
+                used = !bits::<LANES>(0);
+            }
+        }
         let rest = self.pending.q.val() & !served;
         let finishes = !rest.any();
         self.done.d.next = self.busy.q.val() & self.store.q.val() & finishes;
@@ -192,18 +207,6 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
                 self.banks[i].enable.next = used.get_bit(i);
                 self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
-            }
-        }
-
-        // A core that changes hands
-        if self.clear.is_there() {
-            if self.clear.valid.val() {
-                for i in 0..LANES {
-                    self.banks[i].enable.next = true;
-                    self.banks[i].write_strobe.next = bits::<4>(15);
-                    self.banks[i].address.next = self.clear.row.val() & self._word_mask;
-                    self.banks[i].write_data.next = bits::<32>(0);
-                }
             }
         }
 
@@ -299,6 +302,20 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.rd.d.next = self.request.rd.val();
             self.pending.d.next = self.request.mask.val();
             self.own.d.next = request_own;
+        }
+        if self.clear.is_there() {
+            self.clearing.d.next = self.clear.valid.val();
+            self.cleared_row.d.next = self.clear.row.val();
+            if self.clear.valid.val() {
+                self.busy.d.next = true;
+                self.store.d.next = true;
+                self.size.d.next = bits::<2>(2);
+                self.pending.d.next = bits::<LANES>(0);
+                self.own.d.next = false;
+            }
+            if self.clearing.q.val() {
+                self.done.d.next = false;
+            }
         }
     }
 }

@@ -59,7 +59,10 @@ struct Bench<const LANES: usize> {
 
 impl<const LANES: usize> Bench<LANES> {
     fn new() -> Self {
-        let mut uut = Scratchpad::default();
+        Self::of(Scratchpad::default())
+    }
+
+    fn of(mut uut: Scratchpad<LANES>) -> Self {
         reset!(uut);
         let mut bench = Self {
             uut,
@@ -296,5 +299,56 @@ fn own_banks_take_one_pass_and_conflicts_one_for_each_word() {
         bench.run(load(address));
         bench.drain();
         assert_eq!(bench.results, results);
+    }
+}
+
+/// Rows are zero after they were cleared, others as before, and no operation completes by it,
+/// however the cycles lie in which rows are cleared.
+#[test]
+fn rows_are_cleared_between_operations() {
+    const LANES: usize = 4;
+    let rows = SCRATCHPAD_BYTES / 4 / LANES;
+    let mut bench = Bench::<LANES>::of(Scratchpad::new(true));
+    let whole = |store, row: usize, data| Operation {
+        slot: 7,
+        store,
+        size: 2,
+        signed: false,
+        rd: 9,
+        mask: 0xf,
+        address: (0..LANES).map(|i| ((row * LANES + i) * 4) as u32).collect(),
+        data,
+    };
+    for _ in 0..20 {
+        for row in (0..8).chain([rows - 2, rows - 1]) {
+            let data = (0..LANES).map(|_| bench.rng.gen()).collect();
+            bench.run(whole(true, row, data));
+        }
+        bench.drain();
+        for _ in 0..12 {
+            let row = if bench.rng.gen_bool(0.2) { rows - 1 } else { bench.rng.gen_range(0..8) };
+            let clears = bench.rng.gen_bool(0.6);
+            bench.uut.clear.valid.next = clears;
+            bench.uut.clear.row.next = bits(row as u64);
+            settle(&mut bench.uut);
+            assert!(!bench.uut.stored.valid.val() && !bench.uut.result.valid.val());
+            tick!(bench.uut);
+            if clears {
+                bench.memory[row * 4 * LANES..][..4 * LANES].fill(0);
+            }
+        }
+        bench.uut.clear.valid.next = false;
+        for _ in 0..3 {
+            settle(&mut bench.uut);
+            assert!(!bench.uut.stored.valid.val() && !bench.uut.result_next.val());
+            tick!(bench.uut);
+        }
+        settle(&mut bench.uut);
+        bench.promised = bench.uut.request.ready.val();
+        assert!(bench.promised);
+        for row in (0..8).chain([rows - 2, rows - 1]) {
+            bench.run(whole(false, row, vec![0; LANES]));
+        }
+        bench.drain();
     }
 }
