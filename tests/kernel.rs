@@ -230,6 +230,44 @@ fn sources_and_libraries() {
     folder.fail("kernel build k.c none.S -o k2.elf", &["none.S: No such file"]);
 }
 
+/// The libraries of kernels and firmware are built once for all that is built alike, whatever it is
+/// called and wherever, and programs are the same bytes with them, also where nothing can be kept.
+#[test]
+fn libraries_are_built_once() {
+    let folder = Folder::new();
+    folder.write("k.c", "#include <hermes.h>\nuint32_t kernel(void) { return 1; }\n");
+    folder.write("same.c", "#include <hermes.h>\nuint32_t kernel(void) { return 1; }\n");
+    folder.write("f.c", "#include <hermes_cp.h>\nint main(void) { return 1; }\n");
+    folder.write("none", "a file, so no folder of a cache");
+    let build = |arguments: &str, cache: &str| {
+        let output = folder.hermes_with(arguments, |command| {
+            command.env("HERMES_CACHE", folder.path(cache));
+        });
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        folder.read("out.elf")
+    };
+    let kept = || {
+        let entries = std::fs::read_dir(folder.path("cache")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("library-") && !name.contains('.')).count()
+    };
+    let kernel = build("kernel build k.c -o out.elf", "cache");
+    assert_eq!(kept(), 1);
+    assert_eq!(build("kernel build k.c -o out.elf", "cache"), kernel);
+    assert_eq!(build("kernel build k.c -o out.elf", "none"), kernel);
+    build("kernel build same.c -o out.elf -D OTHER=1 -O 1", "cache");
+    assert_eq!(kept(), 1);
+    // Other registers
+    build("kernel build k.c -o out.elf --rv32e", "cache");
+    assert_eq!(kept(), 2);
+    let firmware = build("firmware build f.c -o out.elf", "cache");
+    assert_eq!(kept(), 4);
+    for cache in ["cache", "none"] {
+        assert_eq!(build("firmware build f.c -o out.elf", cache), firmware);
+    }
+    assert_eq!(kept(), 4);
+}
+
 /// The example in Rust against the app's golden model, and panics, which are faults and print
 /// their places.
 #[test]

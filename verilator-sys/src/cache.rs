@@ -13,6 +13,9 @@ use sha2::{Digest as _, Sha256};
 use crate::about::{self, About};
 use crate::error::Error;
 
+/// How the names of entries begin.
+const KINDS: [&str; 5] = ["model-", "runtime-", "header-", "library-", "tools-"];
+
 /// A folder of built files.
 ///
 /// An entry is `NAME` and `NAME.sha256`, and for people `NAME.about`. They are written beside and
@@ -176,7 +179,7 @@ impl Cache {
             let name = entry.file_name().into_string().ok()?;
             let name =
                 [".sha256", ".lock", ".about"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-            let is_entry = ["model-", "runtime-", "header-"].iter().any(|kind| name.starts_with(kind));
+            let is_entry = KINDS.iter().any(|kind| name.starts_with(kind));
             is_entry.then(|| name.to_string())
         });
         Ok(names.collect::<BTreeSet<_>>().into_iter().collect())
@@ -191,13 +194,19 @@ impl Cache {
 
     /// Copies `file` into the cache as `name`. The caller holds the lock of the entry.
     pub(crate) fn publish(&self, name: &str, file: &Path) -> Result<PathBuf, Error> {
-        let sum = checksum(file).map_err(Error::io(file))?;
+        let bytes = fs::read(file).map_err(Error::io(file))?;
+        self.publish_bytes(name, &bytes)
+    }
+
+    /// Writes `bytes` into the cache as `name`. The caller holds the lock of the entry.
+    pub(crate) fn publish_bytes(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+        let sum = hex(&Sha256::digest(bytes));
         // What is no file cannot be replaced by one.
         if self.path(name).is_dir() {
             fs::remove_dir_all(self.path(name)).map_err(Error::io(self.path(name)))?;
         }
         self.place(&mut sum.as_bytes(), &format!("{name}.sha256"))?;
-        self.place(&mut File::open(file).map_err(Error::io(file))?, name)
+        self.place(&mut &bytes[..], name)
     }
 
     /// Writes a file beside, and gives it its name.

@@ -5,8 +5,6 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::SystemTime;
 
 use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
@@ -14,8 +12,9 @@ use crate::header::{self, HeaderPort};
 use crate::options::{BuildStep, ModelOptions, Port, SharedModule};
 use crate::precompiled;
 use crate::rewriter::Rewriter;
-use crate::run::{first_line, missing, output, run};
-use crate::version::{self, Verilator};
+use crate::run::{missing, output};
+use crate::tools::Tools;
+use crate::version;
 use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
 
 /// Always given to Verilator: speed over simulated X, and warnings that do not stop the build
@@ -38,10 +37,6 @@ const SHARING_FLAGS: &[&str] = &["-fno-table"];
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle, with those for the machine.
 const FAST_FLAGS: &str = "-O2";
-/// For code that uses all of the processor that it is compiled on: the first that the compiler
-/// accepts. How wide the vectors are is left to the compiler: with the widest that there are,
-/// models are slower by a fifth.
-const MACHINE_FLAGS: [&str; 2] = ["-march=native", "-mcpu=native"];
 /// For constructors and waveform set-up: run once, but about as large as the rest, so optimising
 /// them would double the time of a build.
 const SLOW_FLAGS: &str = "-O0";
@@ -61,70 +56,7 @@ fn fast_flags(options: &ModelOptions) -> &'static str {
     }
 }
 
-/// The programs of the build and what they call themselves.
-#[derive(Debug)]
-pub(crate) struct Tools {
-    pub(crate) verilator: Verilator,
-    compiler: String,
-    /// Those of [`MACHINE_FLAGS`] that the compiler accepts; none if it accepts none.
-    machine_flags: &'static str,
-    /// The macros that the compiler defines with them: they tell which instructions it uses.
-    machine: String,
-    /// The folder with Verilator's run-time library, asked for once.
-    root: OnceLock<Option<PathBuf>>,
-}
-
-/// What this process was answered already by Verilator and the compiler in these files.
-static FOUND: Mutex<Vec<([ProgramFile; 2], Arc<Tools>)>> = Mutex::new(Vec::new());
-
-/// The file of a program: another one in its place has another time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ProgramFile {
-    path: PathBuf,
-    bytes: u64,
-    modified: SystemTime,
-}
-
-impl ProgramFile {
-    /// Of a path, or of a name on the search path.
-    fn find(program: &str) -> Option<Self> {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let mut paths: Vec<PathBuf> =
-            std::env::split_paths(&folders).map(|folder| folder.join(program)).collect();
-        if program.contains('/') {
-            paths = vec![PathBuf::from(program)];
-        }
-        let found = paths.into_iter().find_map(|path| Some((fs::metadata(&path).ok()?, path)));
-        let (data, path) = found.filter(|(data, _)| data.is_file())?;
-        Some(Self { path, bytes: data.len(), modified: data.modified().ok()? })
-    }
-}
-
 impl Tools {
-    /// Asks the programs for their versions; those that answered are asked once in a process.
-    pub(crate) fn find(options: &ModelOptions) -> Result<Arc<Self>, Error> {
-        let files = [&options.verilator, &options.compiler].map(|program| ProgramFile::find(program));
-        let [Some(verilator), Some(compiler)] = files else {
-            return Self::ask(options).map(Arc::new);
-        };
-        let files = [verilator, compiler];
-        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, tools)) = found.iter().find(|(known, _)| *known == files) {
-            return Ok(Arc::clone(tools));
-        }
-        let tools = Arc::new(Self::ask(options)?);
-        found.push((files, Arc::clone(&tools)));
-        Ok(tools)
-    }
-
-    fn ask(options: &ModelOptions) -> Result<Self, Error> {
-        let verilator = Verilator::ask(&options.verilator)?;
-        let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);
-        run(Command::new("make").arg("--version"), "make")?;
-        let (machine_flags, machine) = machine(&options.compiler)?;
-        Ok(Self { verilator, compiler, machine_flags, machine, root: OnceLock::new() })
-    }
-
     /// Name of the cache entry of a model.
     pub(crate) fn model_key(&self, verilog: &str, options: &ModelOptions) -> String {
         let wrapper = WRAPPER_VERSION.to_string();
@@ -147,16 +79,6 @@ impl Tools {
                 .concat(),
         );
         key(parts)
-    }
-
-    /// The folder with Verilator's run-time library, if Verilator tells it.
-    pub(crate) fn root(&self, options: &ModelOptions) -> Option<&Path> {
-        self.root.get_or_init(|| version::root(&options.verilator).ok()).as_deref()
-    }
-
-    /// Whether the compiler is Clang.
-    pub(crate) fn is_clang(&self) -> bool {
-        self.compiler.contains("clang")
     }
 
     /// Name of the compiled header of models: `text` is what else it depends on.
@@ -521,19 +443,6 @@ fn check_compiler(output: &Output, options: &ModelOptions) -> Result<(), Error> 
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(Error::Compiler { top: options.top.clone(), stderr })
     }
-}
-
-/// The flags for this machine that `compiler` accepts, and the macros that it defines with them.
-fn machine(compiler: &str) -> Result<(&'static str, String), Error> {
-    for flags in MACHINE_FLAGS {
-        let mut command = Command::new(compiler);
-        command.args(flags.split(' ')).args(["-x", "c++", "-E", "-dM", "-"]);
-        let output = output(&mut command, compiler)?;
-        if output.status.success() {
-            return Ok((flags, String::from_utf8_lossy(&output.stdout).into_owned()));
-        }
-    }
-    Ok(("", String::new()))
 }
 
 #[cfg(test)]

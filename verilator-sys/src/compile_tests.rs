@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::run::tests::program;
+use crate::tools::tests::tools;
 use crate::version::Version;
 
 /// A rewriter that is only a name.
@@ -25,47 +25,6 @@ impl Rewriter for Named {
     }
     fn without(&self) -> String {
         String::new()
-    }
-}
-
-/// A compiler that answers with its arguments, unless they contain one that it does not know.
-fn compiler(folder: &Path, unknown: &str) -> String {
-    program(folder, "compiler", &format!("case \"$*\" in *{unknown}*) exit 1;; esac\necho \"$*\""))
-}
-
-#[test]
-fn a_program_that_changes_is_asked_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let name = |version: &str| {
-        let script = format!("echo 'Verilator {version} 2023'");
-        let verilator = program(folder.path(), "verilator", &script);
-        let options = ModelOptions { verilator, compiler: "true".to_string(), ..ModelOptions::new("top") };
-        Tools::find(&options).unwrap().verilator.name.clone()
-    };
-    let names = ["5.006", "5.006", "5.030"].map(name);
-    assert_eq!(names[0], names[1]);
-    assert_ne!(names[1], names[2]);
-}
-
-#[test]
-fn flags_for_the_machine_are_those_that_the_compiler_accepts() {
-    let folder = tempfile::tempdir().unwrap();
-    let expected = [("nothing", 0), ("-march", 1)];
-    for (unknown, place) in expected {
-        let (flags, macros) = machine(&compiler(folder.path(), unknown)).unwrap();
-        assert_eq!((flags, macros.trim()), (MACHINE_FLAGS[place], &*format!("{flags} -x c++ -E -dM -")));
-    }
-    assert_eq!(machine(&compiler(folder.path(), "-m")).unwrap(), ("", String::new()));
-}
-
-fn tools(verilator: &str, machine_flags: &'static str, machine: &str) -> Tools {
-    let verilator = Verilator { name: verilator.to_string(), version: Version::new(5, 6) };
-    Tools {
-        verilator,
-        compiler: "clang".to_string(),
-        machine_flags,
-        machine: machine.into(),
-        root: OnceLock::new(),
     }
 }
 

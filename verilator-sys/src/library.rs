@@ -9,12 +9,13 @@ use libloading::Library;
 
 use crate::about::About;
 use crate::cache::{Cache, Entry};
-use crate::compile::{self, Tools};
+use crate::compile;
 use crate::error::Error;
 use crate::header;
 use crate::model::Model;
 use crate::options::{BuildStep, Direction, ModelOptions, Port};
 use crate::rewriter;
+use crate::tools::Tools;
 
 /// An instance of the C++ side; only ever handled by pointer.
 #[repr(C)]

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cache::{Cache, Entry};
-use crate::compile::{make, run_make, Tools};
+use crate::compile::{make, run_make};
 use crate::error::Error;
 use crate::options::{BuildStep, ModelOptions};
+use crate::tools::Tools;
 use crate::wrapper::CLASS;
 
 /// What models include, Verilator's classes and the wrapper alike.

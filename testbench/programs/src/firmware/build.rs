@@ -8,8 +8,8 @@ use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
 use crate::kernel::{
-    dependencies, pass_rules, read_source, run_tool, write_file, BuildError, KernelError, PrefixMap, Startup,
-    COMPILER,
+    dependencies, make_once, pass_rules, read_source, write_file, BuildError, KernelError, PrefixMap,
+    Startup, ToolRun, COMPILER,
 };
 use crate::staging::temporary_folder;
 
@@ -33,6 +33,9 @@ const LINKER_SCRIPT: &str = include_str!("../../../../kernels-asm/firmware/firmw
 
 /// The object file of [`CONSTRUCTORS`].
 const CONSTRUCTORS_OBJECT: &str = "constructors.o";
+
+/// What the temporary folder is called in debug information.
+const FOLDER_NAME: &str = "/hermes-firmware";
 
 /// The Debian package of the compiler.
 const PACKAGE: &str = "gcc-riscv64-unknown-elf";
@@ -121,14 +124,19 @@ pub fn build_firmware_with(
     for (name, text) in parts {
         write_file(&path(name), text)?;
     }
-    let own = ["crt0.S", "hermes_cp.c"].map(path);
     let (mut objects, mut read) = (Vec::new(), Vec::new());
-    for (number, source) in own.iter().chain(sources).enumerate() {
-        let object = path(&format!("firmware-{number}.o"));
+    let texts = parts.map(|(_, text)| text);
+    let names = PrefixMap::new(folder.path(), FOLDER_NAME);
+    for (number, source) in ["crt0.S", "hermes_cp.c"].into_iter().enumerate() {
+        let object = path(&format!("library-{number}.o"));
         // The library is always built alike.
-        let own_options = FirmwareOptions::default();
-        let chosen = if number < own.len() { &own_options } else { options };
-        compile(folder.path(), source, &object, chosen)?;
+        let run = compile(folder.path(), &path(source), &object, &FirmwareOptions::default());
+        make_once(vec![run], &texts, "library of firmware", &names, &object)?;
+        objects.push(object);
+    }
+    for (number, source) in sources.iter().enumerate() {
+        let object = path(&format!("firmware-{number}.o"));
+        compile(folder.path(), source, &object, options).run()?;
         read.extend(["d", "as.d"].iter().flat_map(|end| dependencies::read(&object.with_extension(end))));
         objects.push(object);
     }
@@ -145,7 +153,7 @@ pub fn build_firmware_with(
     executable.check_startup(&bytes, Startup::Constructors).map_err(problem)?;
     if executable.check_startup(&bytes, Startup::Nothing).is_err() {
         let object = path(CONSTRUCTORS_OBJECT);
-        compile(folder.path(), &path("constructors.S"), &object, &FirmwareOptions::default())?;
+        compile(folder.path(), &path("constructors.S"), &object, &FirmwareOptions::default()).run()?;
         objects.push(object);
         link(folder.path(), &objects, &linked, first)?;
         bytes = std::fs::read(&linked).map_err(|error| file(&linked, error))?;
@@ -153,10 +161,10 @@ pub fn build_firmware_with(
     crate::output::write(output, &bytes).map_err(BuildError::Output)
 }
 
-/// Compiles `source` with `options`; it finds the library in `folder`, which the object does not
-/// name.
-fn compile(folder: &Path, source: &Path, object: &Path, options: &FirmwareOptions) -> Result<(), BuildError> {
-    let names = PrefixMap::new(folder, "/hermes-firmware");
+/// What compiles `source` with `options`; it finds the library in `folder`, which the object does
+/// not name.
+fn compile(folder: &Path, source: &Path, object: &Path, options: &FirmwareOptions) -> ToolRun {
+    let names = PrefixMap::new(folder, FOLDER_NAME);
     let mut command = compiler(options);
     command.arg(format!("-O{}", options.optimization));
     command.args(options.defines.iter().map(|define| format!("-D{define}")));
@@ -171,7 +179,7 @@ fn compile(folder: &Path, source: &Path, object: &Path, options: &FirmwareOption
     command.arg("-I").arg(folder).arg("-MD").arg("-MF").arg(object.with_extension("d"));
     pass_rules(&mut command, object);
     command.arg("-c").arg("-o").arg(object).arg(source);
-    run_tool(command, COMPILER, PACKAGE, source)
+    ToolRun::new(command, PACKAGE, source)
 }
 
 /// Links `objects`; constructors that are among them are called before `main`. `source` is named
@@ -184,7 +192,7 @@ fn link(folder: &Path, objects: &[PathBuf], linked: &Path, source: &Path) -> Res
         command.arg("-Wl,--wrap=main");
     }
     command.arg("-o").arg(linked).args(objects).args(compiler_library());
-    run_tool(command, COMPILER, PACKAGE, source)
+    ToolRun::new(command, PACKAGE, source).run()
 }
 
 /// The compiler for what a hart executes, without libraries.

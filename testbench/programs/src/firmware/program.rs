@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::kernel::{run_tool, write_file, BuildError, Executable, COMPILER};
+use crate::kernel::{write_file, BuildError, Executable, ToolRun, COMPILER};
 use crate::staging::temporary_folder;
 
 /// What comes before `main`.
@@ -38,7 +38,7 @@ pub fn build_program(source: &Path) -> Result<Executable, BuildError> {
     command.arg("-I").arg(folder.path()).arg("-T").arg(path("firmware.ld"));
     command.arg("-o").arg(&output).arg(path("start.S")).arg(source);
     command.args(compiler_library());
-    run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", source)?;
+    ToolRun::new(command, "gcc-riscv64-unknown-elf", source).run()?;
     Ok(Executable::read(&output)?)
 }
 

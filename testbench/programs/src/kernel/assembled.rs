@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use super::build::{run_tool, work_folder, write_file, ASSEMBLER, LINKER};
+use super::build::{work_folder, ASSEMBLER, BINUTILS, LINKER};
 use super::elf::Executable;
+use super::tool::{write_file, ToolRun};
 
 /// The words of a program in assembly that begins at `base`, for all extensions of the command
 /// processor, and its labels.
@@ -20,11 +21,11 @@ pub fn build_words(text: &str, base: u32) -> (Vec<u32>, BTreeMap<String, u32>) {
     let mut command = Command::new(ASSEMBLER);
     command.args(["-march=rv32ima_zicsr_zifencei_zbb", "-mabi=ilp32", "-mno-relax", "-o"]);
     command.arg(&object).arg(&source);
-    run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", &source).unwrap();
+    ToolRun::new(command, BINUTILS, &source).run().unwrap();
     let mut command = Command::new(LINKER);
     command.args(["-m", "elf32lriscv", "--no-relax", "-N"]).arg(format!("-Ttext={base:#x}"));
     command.arg("-o").arg(&linked).arg(&object);
-    run_tool(command, LINKER, "binutils-riscv64-unknown-elf", &source).unwrap();
+    ToolRun::new(command, BINUTILS, &source).run().unwrap();
     let program = Executable::read(&linked).unwrap();
     let words = program.segments[0].bytes.chunks_exact(4);
     let words = words.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();

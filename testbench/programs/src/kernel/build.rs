@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use hermes_rtl::config::{LINE_BYTES, LOCAL_REGION_ADDRESS};
 use verilator_sys::newest_program;
@@ -11,12 +11,15 @@ use verilator_sys::newest_program;
 use super::elf::{Kernel, KernelError, RegisterClass};
 use super::language::Language;
 use super::prefix::PrefixMap;
+use super::tool::{make_once, write_file, ToolRun};
 use super::{dependencies, sources};
 use crate::staging::temporary_folder;
 
 pub(super) const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 pub(super) const LINKER: &str = "riscv64-unknown-elf-ld";
 const ARCHIVER: &str = "riscv64-unknown-elf-ar";
+/// The Debian package of these.
+pub(super) const BINUTILS: &str = "binutils-riscv64-unknown-elf";
 pub(crate) const COMPILER: &str = "riscv64-unknown-elf-gcc";
 
 /// The compiler of kernels in C.
@@ -228,8 +231,8 @@ fn build_in(work: &Work, sources: &[PathBuf], output: &Path) -> Result<(), Build
     for (number, source) in sources.iter().enumerate() {
         let object = work.path(&format!("kernel-{number}.o"));
         match Language::of(source)? {
-            Language::Assembly => work.assemble(source, &object, options)?,
-            Language::C => work.compile(source, &object, options, &[])?,
+            Language::Assembly => work.assembler(source, &object, options)?.run()?,
+            Language::C => work.compiler(source, &object, options, &[]).run()?,
         }
         read.extend(RULES.iter().flat_map(|end| dependencies::read(&object.with_extension(end))));
         objects.push(object);
@@ -303,8 +306,8 @@ impl<'a> Work<'a> {
         self.folder.path().join(name)
     }
 
-    /// Assembles `source` with `options`.
-    fn assemble(&self, source: &Path, object: &Path, options: &BuildOptions) -> Result<(), BuildError> {
+    /// What assembles `source` with `options`.
+    fn assembler(&self, source: &Path, object: &Path, options: &BuildOptions) -> Result<ToolRun, BuildError> {
         let mut command = Command::new(ASSEMBLER);
         command.args(options.target(Compiler::Gcc)).arg("-g");
         for map in self.names.flags("") {
@@ -328,17 +331,11 @@ impl<'a> Work<'a> {
         }
         command.arg("--MD").arg(object.with_extension(RULES[0]));
         command.arg("-o").arg(object).arg(source);
-        run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", source)
+        Ok(ToolRun::new(command, BINUTILS, source))
     }
 
-    /// Compiles `source` with `options` and further flags.
-    fn compile(
-        &self,
-        source: &Path,
-        object: &Path,
-        options: &BuildOptions,
-        flags: &[&str],
-    ) -> Result<(), BuildError> {
+    /// What compiles `source` with `options` and further flags.
+    fn compiler(&self, source: &Path, object: &Path, options: &BuildOptions, flags: &[&str]) -> ToolRun {
         let (program, package) = options.compiler.program();
         let mut command = Command::new(&program);
         command.args(options.target(options.compiler)).arg(format!("-O{}", options.optimization));
@@ -363,14 +360,16 @@ impl<'a> Work<'a> {
         }
         command.arg("-MD").arg("-MF").arg(object.with_extension(RULES[0]));
         command.arg("-o").arg(object).arg(source);
-        run_tool(command, &program, package, source)
+        ToolRun::new(command, package, source)
     }
 
-    /// The library, of which a kernel gets what it calls.
+    /// The library, of which a kernel gets what it calls; made once for all kernels that are built
+    /// alike.
     fn build_library(&self, in_c: bool) -> Result<PathBuf, BuildError> {
         let archive = self.path("libhermes.a");
         let mut command = Command::new(ARCHIVER);
         command.arg("rcs").arg(&archive);
+        let (mut runs, mut texts) = (Vec::new(), sources::library_includes());
         let compiler = self.options.compiler;
         let flags: &[&str] = match compiler {
             // The loops of memcpy must not become calls of memcpy; clang leaves them as they are.
@@ -387,13 +386,15 @@ impl<'a> Work<'a> {
                 compiler,
                 ..BuildOptions::new(self.options.registers)
             };
-            match Language::of(&source)? {
-                Language::Assembly => self.assemble(&source, &object, &options)?,
-                Language::C => self.compile(&source, &object, &options, flags)?,
-            }
+            runs.push(match Language::of(&source)? {
+                Language::Assembly => self.assembler(&source, &object, &options)?,
+                Language::C => self.compiler(&source, &object, &options, flags),
+            });
+            texts.extend(sources::built_in(name));
             command.arg(object);
         }
-        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &archive)?;
+        runs.push(ToolRun::new(command, BINUTILS, &archive));
+        make_once(runs, &texts, "library of kernels", &self.names, &archive)?;
         Ok(archive)
     }
 
@@ -422,7 +423,7 @@ impl<'a> Work<'a> {
             command.args(compiler_library(self.options.registers));
         }
         command.arg("--end-group");
-        run_tool(command, LINKER, "binutils-riscv64-unknown-elf", source)?;
+        ToolRun::new(command, BINUTILS, source).run()?;
         Kernel::read(&linked).map_err(|error| match error {
             KernelError::Format { problem, .. } => {
                 KernelError::Format { path: source.to_path_buf(), problem }
@@ -455,34 +456,6 @@ fn compiler_library(registers: RegisterClass) -> Option<PathBuf> {
     let output = command.args(registers.library_flags()).arg("-print-libgcc-file-name").output().ok()?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     path.is_file().then_some(path)
-}
-
-/// Writes a source or include file.
-pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), BuildError> {
-    std::fs::write(path, text).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
-}
-
-/// Runs a tool; its messages are the error's text, or warnings.
-pub(crate) fn run_tool(
-    mut command: Command,
-    tool: &str,
-    package: &'static str,
-    source: &Path,
-) -> Result<(), BuildError> {
-    log::debug!("{command:?}");
-    let Output { status, stdout, stderr } = command.output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => BuildError::Missing { tool: tool.to_string(), package },
-        _ => BuildError::File { path: tool.into(), source: error },
-    })?;
-    let message = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    let message = message.trim().to_string();
-    if !status.success() {
-        return Err(BuildError::Tool { tool: tool.to_string(), source_file: source.to_path_buf(), message });
-    }
-    if !message.is_empty() {
-        log::warn!("{message}");
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod sources;
 mod stack;
 mod startup;
 mod symbols;
+mod tool;
 
 pub use arch::Arch;
 pub use assembled::build_words;
@@ -20,7 +21,7 @@ pub use build::{
     build, build_source, build_source_with, build_with, BuildError, BuildOptions, Compiler, KERNEL_ADDRESSES,
     WORK_FOLDER,
 };
-pub(crate) use build::{pass_rules, run_tool, write_file, COMPILER};
+pub(crate) use build::{pass_rules, COMPILER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
 pub(crate) use prefix::PrefixMap;
 pub use source_map::{base_name, behind, Place, SourceMap};
@@ -29,3 +30,4 @@ pub use sources::{write_headers, HERMES_H, PACKET_INC};
 pub use stack::StackNeed;
 pub(crate) use startup::Startup;
 pub use symbols::{Binding, Symbol, SymbolError};
+pub(crate) use tool::{make_once, write_file, ToolRun};

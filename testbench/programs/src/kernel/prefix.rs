@@ -25,6 +25,13 @@ impl PrefixMap {
         Self(map)
     }
 
+    /// `text` with the folders called so.
+    pub fn replace(&self, text: &str) -> String {
+        let longest_first = self.0.iter().rev();
+        longest_first
+            .fold(text.to_string(), |text, (folder, name)| text.replace(&*folder.to_string_lossy(), name))
+    }
+
     /// The flags of a tool whose option it is, such as `-ffile-prefix-map=`; the old name and the
     /// new one with `=` between them.
     pub fn flags<'a>(&'a self, option: &'a str) -> impl Iterator<Item = String> + 'a {

@@ -54,6 +54,12 @@ pub(crate) fn built_in(name: &str) -> Option<&'static str> {
     parts.into_iter().flatten().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+/// The texts that the library's sources may include.
+pub(super) fn library_includes() -> Vec<&'static str> {
+    let parts = [INCLUDES, LIBRARY_INCLUDES, STRING_INCLUDES];
+    parts.into_iter().flatten().map(|(_, text)| *text).collect()
+}
+
 /// Writes everything that a build needs to `folder`.
 pub(super) fn write_all(folder: &Path) -> Result<(), BuildError> {
     let parts = [INCLUDES, LIBRARY_INCLUDES, LIBRARY, STRING_INCLUDES, STRING];
@@ -90,7 +96,7 @@ pub(crate) fn read_source(source: &Path) -> Result<(), BuildError> {
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), BuildError> {
-    super::build::write_file(&folder.join(name), text)
+    super::tool::write_file(&folder.join(name), text)
 }
 
 #[cfg(test)]
