@@ -13,8 +13,12 @@ use std::process::{Child, Stdio};
 use common::Folder;
 use serde_json::Value;
 
-/// A small array, so that its model is built quickly.
-const ARRAY: &str = "--cores 1 --lanes 2 --warps 4 --baud 3000000";
+/// A small array, so that its model is built quickly; one for all of these tests.
+const ARRAY: &str = "--cores 1 --lanes 2 --warps 2 --trace-buffer 256 --baud 3000000";
+/// The same in simulation.
+const SIMULATED: &str = "--preset fpga --cores 1 --lanes 2 --warps 2";
+/// What makes a byte on the line of a simulated board short: 42 cycles.
+const SLOW: &str = "--clock 12.5";
 
 /// A board under simulation; it ends with its owner.
 struct Board {
@@ -78,42 +82,42 @@ fn told(error: &str, what: &str) -> u64 {
 #[test]
 fn packets_pass_through_the_pins_of_a_board() {
     let folder = folder(40);
-    let array = "--preset fpga --cores 1 --lanes 2 --warps 4";
     {
-        let board = Board::start(&folder, ARRAY);
-        let output = folder.hermes(&run(&board, ARRAY));
+        let some = "--max-packets 16";
+        let board = Board::start(&folder, &format!("{ARRAY} {SLOW}"));
+        let output = folder.hermes(&run(&board, &format!("{ARRAY} {some}")));
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{error}");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("every packet and verdict agrees"), "{text}");
         assert_eq!((told(&error, "repeated"), told(&error, "frames came damaged")), (0, 0), "{error}");
-        check(&folder, array);
+        check(&folder, &format!("{SIMULATED} {some}"));
     }
 
     // The same over a line on which one bit in 17,000 is wrong: nothing is lost, and no push is
     // done twice.
-    let board = Board::start(&folder, &format!("{ARRAY} --bit-errors 0.00006 --seed 5 --stay"));
+    let board = Board::start(&folder, &format!("{ARRAY} {SLOW} --bit-errors 0.00006 --seed 5 --stay"));
     let output = folder.hermes(&run(&board, &format!("{ARRAY} --timeout 2")));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{error}");
     assert!(told(&error, "repeated") > 2 && told(&error, "frames came damaged") > 0, "{error}");
-    check(&folder, array);
+    check(&folder, SIMULATED);
 
     // The board is one of another array.
     let before = folder.files();
-    let other = ARRAY.replace("--warps 4", "--warps 2");
+    let other = ARRAY.replace("--warps 2", "--warps 4");
     folder.fail(&run(&board, &other), &["the bitstream is of another configuration", "hermes fpga build"]);
     assert_eq!(folder.files(), before);
 }
 
 #[test]
 fn a_board_that_is_unplugged_and_a_line_of_noise_are_told() {
-    let folder = folder(200);
-    let mut board = Board::start(&folder, ARRAY);
+    let folder = folder(600);
+    let mut board = Board::start(&folder, &format!("{ARRAY} {SLOW}"));
     let run_it = run(&board, ARRAY);
     let running =
         folder.command(&run_it).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("hermes runs");
-    // Seconds are left to the run then: 200 packets are 60,000 bytes, with 130 cycles for each.
+    // Seconds are left to the run then: 600 packets are 180,000 bytes, with 42 cycles for each.
     std::thread::sleep(std::time::Duration::from_secs(2));
     board.child.kill().expect("the board is there");
     let output = running.wait_with_output().expect("hermes ends");
@@ -122,7 +126,7 @@ fn a_board_that_is_unplugged_and_a_line_of_noise_are_told() {
     assert!(error.contains("the connection to the board is gone"), "{error}");
     assert_eq!(folder.files(), ["in.pcap"]);
 
-    let board = Board::start(&folder, &format!("{ARRAY} --bit-errors 0.05"));
+    let board = Board::start(&folder, &format!("{ARRAY} {SLOW} --bit-errors 0.05"));
     folder.fail(&run(&board, &format!("{ARRAY} --timeout 0.5")), &["no answer to 8 requests", &board.device]);
     assert_eq!(folder.files(), ["in.pcap"]);
 }
@@ -171,37 +175,36 @@ fn high(folder: &Folder, signal: &str) -> Vec<u64> {
 
 #[test]
 fn a_trace_comes_back_over_the_pins() {
-    let folder = folder(20);
-    let array = format!("{ARRAY} --trace-buffer 1024");
-    let board = Board::start(&folder, &format!("{array} --stay"));
-    let output = folder.hermes(&run(&board, &format!("{array} --perfetto t.json --wave t.vcd")));
+    let folder = folder(8);
+    let board = Board::start(&folder, &format!("{ARRAY} {SLOW} --stay"));
+    let output = folder.hermes(&run(&board, &format!("{ARRAY} --perfetto t.json --wave t.vcd")));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{error}");
     assert!(error.contains("trace buffer: ") && !error.contains("overwritten"), "{error}");
 
     // Each warp executes what it does in simulation, and is committed once, in order.
-    folder.succeed(
-        "run --preset fpga --cores 1 --lanes 2 --warps 4 --app dec-ttl --pcap in.pcap --perfetto run.json",
-    );
+    let simulated = Folder::for_short_runs();
+    simulated.write("in.pcap", folder.read("in.pcap"));
+    simulated.succeed(&format!("run {SIMULATED} --app dec-ttl --pcap in.pcap --perfetto run.json"));
     let of_board = warps(&folder, "t.json");
-    assert_eq!(of_board, warps(&folder, "run.json"));
+    assert_eq!(of_board, warps(&simulated, "run.json"));
     assert_eq!(
         of_board.iter().map(|warp| warp[0]).collect::<Vec<_>>(),
-        (0..20).step_by(2).collect::<Vec<_>>()
+        (0..8).step_by(2).collect::<Vec<_>>()
     );
     let commits = events(&folder, "t.json", "i", "commit");
     let firsts: Vec<_> = commits.iter().map(|event| event["args"]["first"].as_u64()).collect();
-    assert_eq!(firsts, (0..20).step_by(2).map(Some).collect::<Vec<_>>());
+    assert_eq!(firsts, (0..8).step_by(2).map(Some).collect::<Vec<_>>());
     let times: Vec<_> = commits.iter().map(|event| event["ts"].as_u64().expect("a time")).collect();
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
     // The waveform has the same commits.
     assert_eq!(high(&folder, "trace_commit_valid"), times);
-    assert_eq!(high(&folder, "trace_issue_valid").len(), 10);
+    assert_eq!(high(&folder, "trace_issue_valid").len(), 4);
     assert!(high(&folder, "trigger").is_empty());
 
     // A trigger at an instruction, and few entries behind it
     let trigger = "--trace-trigger symbol=kernel --trace-after 2 --trace-group retirement --wave t.vcd";
-    folder.succeed(&run(&board, &format!("{array} {trigger}")));
+    folder.succeed(&run(&board, &format!("{ARRAY} {trigger}")));
     let [time] = high(&folder, "trigger")[..] else { panic!("{:?}", values(&folder, "t.vcd", "trigger")) };
     let retired = values(&folder, "t.vcd", "retire_pc");
     let (_, pc) = retired.iter().rfind(|(when, _)| *when <= time).expect("an instruction");
@@ -218,11 +221,11 @@ fn a_trace_comes_back_over_the_pins() {
     let device = &board.device;
     folder.fail(
         &format!(
-            "fpga run --port {device} {array} --kernel spin.elf --pcap in.pcap --out spin.pcap --timeout 30 \
+            "fpga run --port {device} {ARRAY} --kernel spin.elf --pcap in.pcap --out spin.pcap --timeout 30 \
              --stall-limit 3 --wave spin.vcd"
         ),
         &[
-            "trace buffer: 1024 entries",
+            "trace buffer: 256 entries",
             "entries before them were overwritten",
             "retired last in the trace:",
             "spin",
@@ -231,7 +234,7 @@ fn a_trace_comes_back_over_the_pins() {
     );
     let after: Vec<_> = folder.files().into_iter().filter(|name| !before.contains(name)).collect();
     assert_eq!(after, ["spin.vcd"]);
-    assert!(values(&folder, "spin.vcd", "retire_valid").len() > 100);
+    assert!(values(&folder, "spin.vcd", "retire_valid").len() > 25);
 }
 
 #[test]
@@ -316,7 +319,7 @@ int main(void)
 fn the_whole_machine_on_a_board() {
     let folder = Folder::new();
     build_firmware(&folder);
-    let board = Board::start(&folder, &format!("{MACHINE} --bit-errors 0.00006 --seed 5 --stay"));
+    let board = Board::start(&folder, &format!("{MACHINE} {SLOW} --bit-errors 0.00006 --seed 5 --stay"));
     let run = |options: &str| {
         let device = &board.device;
         let timeout = if options.contains("--firmware-timeout") { "" } else { "--firmware-timeout 0" };

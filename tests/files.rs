@@ -204,10 +204,12 @@ fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     files.map(|name| (name.clone(), folder.read(&name))).collect()
 }
 
+/// Each output with each input, by two of its names, which take turns.
 #[test]
 fn no_output_overwrites_an_input() {
     let folder = folder();
     let before = contents(&folder);
+    let mut turn = 0;
     for (command, inputs, outputs) in COMMANDS {
         for (option, input) in inputs {
             for output in outputs {
@@ -219,8 +221,9 @@ fn no_output_overwrites_an_input() {
                     format!("{input}.hard"),
                     folder.path(input).display().to_string(),
                 ];
-                for name in names {
-                    let output = with(output, &name);
+                turn += 1;
+                for name in [&names[turn % 6], &names[(turn + 3) % 6]] {
+                    let output = with(output, name);
                     let arguments = arguments(command, inputs, &output);
                     let (written, read) = (format!("{output}: would overwrite"), with(option, input));
                     folder.fail(&arguments, &[&written, read.trim()]);

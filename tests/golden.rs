@@ -116,14 +116,19 @@ fn runs_take_the_cycles_on_record() {
 }
 
 /// A command processor whose harts are held, a thread spawner without jobs and a network interface
-/// without traffic cost packets no cycle, and no verdict, byte or time of a packet is another.
+/// without traffic cost packets no cycle, and no verdict, byte or time of a packet is another. The
+/// arrays with these parts are those of the tests of GDB and of clusters.
 #[test]
 fn parts_that_are_idle_cost_no_cycle() {
-    let folder = Folder::new();
-    let run = |array: &str| app(&folder, "dec-ttl", "--kind imix --packets 200 --bad-share 10", array);
-    let command = "--command-threads 4 --command-cache-lines 64 --uli-channels 2 --spawn-slots 16";
-    assert_eq!(run(&format!("{SMALL} {command}")), run(SMALL), "command processor and thread spawner");
-    // The network interface needs them.
-    let atomics = format!("{SMALL} --atomics");
-    assert_eq!(run(&format!("{SMALL} --network")), run(&atomics), "network interface");
+    let on = |folder: &Folder, array: &str| {
+        app(folder, "dec-ttl", "--kind imix --packets 200 --bad-share 10", array)
+    };
+    let run = |array: &str| on(&Folder::new(), array);
+    let fpga = "--preset fpga --cores 1 --lanes 2 --warps 2 --mem-latency 20";
+    let command = "--command-threads 2 --uli-channels 2 --spawn-slots 16";
+    assert_eq!(run(&format!("{fpga} {command}")), run(fpga), "command processor and thread spawner");
+    // The network interface needs atomic operations.
+    let small = format!("{SMALL} --l2-lines 16 --l1-lines 16 --atomics");
+    let alone = on(&Folder::for_short_runs(), &small);
+    assert_eq!(run(&format!("{small} --network")), alone, "network interface");
 }

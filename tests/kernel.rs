@@ -105,7 +105,7 @@ fn compare_and_swap_and_reservations() {
         ),
         ("reservation", "atomic_compare_exchange_strong(word, &expected, 1)", "--atomics"),
     ];
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     folder.succeed("gen-trace --kind fixed:64 --packets 64 --seed 4 -o in.pcap");
     let cycles = |name: &str, expect: &str| {
         let (_, change, options) = CHANGES.iter().find(|(known, ..)| *known == name).unwrap();
@@ -119,8 +119,9 @@ fn compare_and_swap_and_reservations() {
     };
     let added = cycles("add", "0");
     // All succeed, all fail, half of them do.
-    for expect in ["0", "1", "(packet >> 2 & 1)"] {
-        for name in ["assembly", "clang"] {
+    for (name, expected) in [("assembly", ["0", "(packet >> 2 & 1)"]), ("clang", ["1", "(packet >> 2 & 1)"])]
+    {
+        for expect in expected {
             let swapped = cycles(name, expect);
             println!("{name}, expects {expect}: {swapped} cycles, an addition {added}");
             assert!(swapped * 2 <= added * 3, "{name}, expects {expect}: {swapped} and {added}");
@@ -173,10 +174,10 @@ fn polls_by_reservations_keep_nobody_from_getting_through() {
         .balign 4096
     words:  .space 4096
     ";
-    let folder = Folder::new();
+    let folder = Folder::for_short_runs();
     folder.succeed("gen-trace --kind fixed:64 --packets 16 --seed 4 -o in.pcap");
     folder.write("k.S", SOURCE);
-    for (offset, pace) in [(64, 0), (128, 0), (192, 0), (192, 1), (192, 3), (256, 5), (320, 0), (320, 8)] {
+    for (offset, pace) in [(64, 0), (192, 1), (256, 5), (320, 8)] {
         folder.succeed(&format!("kernel build k.S -D OFFSET={offset} -D PACE={pace} -o k.elf"));
         folder.succeed(&format!(
             "run --kernel k.elf --pcap in.pcap {ARRAY} --compare-and-swap --watchdog 100000 --json k.json"

@@ -15,9 +15,9 @@ const WINDOW: &str = "--preset pangaea --cores 1 --lanes 4 --warps 3 --command-t
 const SMALL: [(&str, &str); 6] = [
     ("linear", "--width 16 --height 20"),
     ("sepia", "--width 12 --height 20"),
-    ("fgt", "--width 24 --height 16"),
+    ("fgt", "--width 16 --height 16"),
     ("bicubic", "--width 16 --height 16"),
-    ("kmeans", "--width 160"),
+    ("kmeans", "--width 64"),
     ("svm", "--width 32 --height 16"),
 ];
 

@@ -9,8 +9,11 @@ use std::path::Path;
 use common::{rows, Folder};
 use serde_json::Value;
 
-/// One array for all of these tests: with its trace ports it is a model of its own.
+/// One array for most of these tests: with its trace ports it is a model of its own.
 const ARRAY: &str = "--cores 2 --lanes 2 --warps 4";
+/// Those of the tests of firmware, and of the other waveform.
+const FIRMWARE: &str = "--preset fpga --cores 1 --lanes 2 --warps 2";
+const WAVE: &str = "--cores 1 --lanes 1 --warps 2";
 const FILES: &str = "--trace trace.txt --perfetto timeline.json --json out.json --verdicts out.csv";
 
 /// An event of the timeline.
@@ -146,7 +149,7 @@ fn firmware_and_its_jobs_are_told() {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/examples/figure-3.c");
     folder.succeed(&format!("firmware build {} -o figure-3.elf", source.display()));
-    let run = format!("run --firmware figure-3.elf --preset fpga {ARRAY}");
+    let run = format!("run --firmware figure-3.elf {FIRMWARE}");
     let text = folder.succeed(&format!("{run} --trace trace.txt --perfetto timeline.json"));
     assert_eq!(text, folder.succeed(&run), "watching a run does not change it");
     let (events, trace) = (timeline(&folder), folder.text("trace.txt"));
@@ -428,8 +431,8 @@ fn the_report_agrees_with_trace_and_memory() {
 #[test]
 fn a_waveform_ends_at_its_limit() {
     let folder = Folder::new();
-    folder.succeed("gen-trace --kind fixed:60 --packets 700 --seed 7 -o in.pcap");
-    let run = format!("run --app dec-ttl --pcap in.pcap {ARRAY} --wave wave.fst");
+    folder.succeed("gen-trace --kind fixed:60 --packets 400 --seed 7 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {WAVE} --wave wave.fst");
     let told = |options: &str| {
         let output = folder.hermes(&format!("{run} {options}"));
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -439,7 +442,7 @@ fn a_waveform_ends_at_its_limit() {
     let (silent, whole) = told("");
     assert!(!silent.contains("--wave"), "{silent}");
     // The size is looked at every 8,192 cycles.
-    let (error, cut) = told("--trace-limit 8K");
-    assert!(error.contains("--wave: the file ends after 8191 cycles, with 8192 bytes or more"), "{error}");
-    assert!((8_192..whole).contains(&cut), "{cut} of {whole} bytes");
+    let (error, cut) = told("--trace-limit 4K");
+    assert!(error.contains("--wave: the file ends after 8191 cycles, with 4096 bytes or more"), "{error}");
+    assert!((4_096..whole).contains(&cut), "{cut} of {whole} bytes");
 }

@@ -6,7 +6,7 @@ mod grid;
 
 use std::sync::OnceLock;
 
-use grid::{build, memories};
+use grid::{build, build_brief, memories};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::MemoryOptions;
 use hermes_testbench::fuzz::{generate, Bench, Features};
@@ -117,12 +117,11 @@ fn bus_errors_are_faults() {
 
 /// All of so many threads of an array change one word by `lr.w` and `sc.w`: in any 50,000 cycles
 /// one is through.
-fn one_is_through_in_50_000_cycles(config: &Config, threads: usize) {
-    let library = build(config);
+fn one_is_through_in_50_000_cycles(config: &Config, library: &ModelLibrary, threads: usize) {
     let memory = MemoryOptions::default();
     let mcw = config.warps as u32;
     let trial = ContentionTrial { order: false, threads, mcw, failing: false, memory };
-    let outcome = RESERVATION_TIMES.run(&library, &trial).unwrap();
+    let outcome = RESERVATION_TIMES.run(library, &trial).unwrap();
     println!("{threads} threads: {} cycles, {} at most between two", outcome.cycles, outcome.longest_gap());
     assert_eq!((outcome.found.len(), outcome.last as usize), (threads, threads));
     assert!(outcome.longest_gap() < 50_000, "{}", outcome.longest_gap());
@@ -131,14 +130,15 @@ fn one_is_through_in_50_000_cycles(config: &Config, threads: usize) {
 #[test]
 fn all_threads_with_a_reservation_of_one_line() {
     let config = Config { atomics: true, ..Config::preset("default").unwrap() };
-    one_is_through_in_50_000_cycles(&config, config.cores * config.lanes * config.warps);
+    let threads = config.cores * config.lanes * config.warps;
+    one_is_through_in_50_000_cycles(&config, &build_brief(&config), threads);
 }
 
 #[test]
 #[ignore = "builds the array of the paper and takes minutes"]
 fn a_thousand_threads_with_a_reservation_of_one_line() {
     let config = Config { atomics: true, ..Config::preset("paper").unwrap() };
-    one_is_through_in_50_000_cycles(&config, 1024);
+    one_is_through_in_50_000_cycles(&config, &build(&config), 1024);
 }
 
 /// Every array of the grid with every memory.

@@ -20,13 +20,14 @@ const IN_FULL: u32 = 1 << 28;
 const MAIL: u32 = 1 << 4;
 const BYTE: u32 = 1 << 7;
 
+/// The array of the test `integration_page`, which is built once for both.
 fn array() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
     ARRAY.get_or_init(|| {
         build_brief(&Config {
             cores: 1,
             lanes: 1,
-            warps: 2,
+            warps: 8,
             command_threads: 1,
             ..Config::preset("fpga").unwrap()
         })

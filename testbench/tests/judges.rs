@@ -261,7 +261,7 @@ fn verdicts() {
     let folder = tempfile::tempdir().unwrap();
     // The array of `tests/command.rs`, which is built once.
     let [(_, one), _] = arrays();
-    let config = Config { command_cache_lines: 16, ..one };
+    let config = Config { command_cache_lines: 16, compare_and_swap: true, uli_channels: 2, ..one };
     let library = build(&config);
     let memory = MemoryOptions {
         latency: Latency::Random(1, 40),

@@ -22,7 +22,8 @@ use verilator_sys::ModelLibrary;
 
 const SLOT_BYTES_LOG2: u32 = 11;
 
-/// An array with caches so small that frames leave them before they are sent.
+/// An array with caches so small that frames leave them before they are sent. Its load counters are
+/// for the tests `reset_values`, which have the same array.
 fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -35,6 +36,7 @@ fn library() -> &'static ModelLibrary {
             l2_bank_lines: 16,
             l1_lines: 16,
             packet_ports: true,
+            load_counters: true,
             ..default
         };
         let design = hermes_rtl::top::emit_top(&config).unwrap();

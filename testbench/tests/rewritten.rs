@@ -134,11 +134,11 @@ fn run_beside(
 #[test]
 fn apps_run_cycle_by_cycle_as_in_the_plain_model() {
     let seed = test_seed();
-    for (name, packets, stall_percent) in [("dec-ttl", 2000, 40), ("check-ip-header", 1000, 0)] {
+    for (name, packets, stall_percent) in [("dec-ttl", 1000, 40), ("check-ip-header", 500, 0)] {
         let (_, shadow) = run_beside(name, packets, stall_percent, seed);
         let compared = shadow.borrow().cycles;
         println!("{name}: {compared} cycles");
-        assert!(compared > 10_000, "{name}: {compared} cycles compared");
+        assert!(compared > 5_000, "{name}: {compared} cycles compared");
     }
 }
 

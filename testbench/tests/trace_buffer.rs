@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use verilator_sys::{Model, ModelLibrary};
+use verilator_sys::ModelLibrary;
 
 use hermes_rtl::config::Config;
 use hermes_rtl::trace::register;
@@ -39,7 +39,7 @@ fn simulation() -> (Simulation, Rc<RefCell<Vec<TraceEntry>>>) {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     let library = LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config()).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+        model::brief(&design).unwrap()
     });
     let model = library.instantiate().unwrap();
     let ports = RetirePorts::bind(&model, 2, 4).unwrap();

@@ -12,7 +12,7 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic;
-use verilator_sys::Model;
+use verilator_sys::{Model, ModelLibrary};
 
 use crate::branches::{ways, WAYS};
 use crate::common::{models, Folder};
@@ -21,11 +21,17 @@ use crate::{folder, EVENTS};
 /// A chain with changes on an array.
 pub struct Bench {
     pub config: Config,
+    /// The model of the array.
+    pub library: ModelLibrary,
     pub folder: Folder,
     pub packets: usize,
 }
 
 impl Bench {
+    fn new(config: Config, folder: Folder, packets: usize) -> Self {
+        Self { library: library(&config), config, folder, packets }
+    }
+
     /// Runs the changes of `events.toml`, after `change` has changed their steps.
     fn run(&self, change: impl FnOnce(&mut Live)) -> anyhow::Result<Ran> {
         self.run_after(None, |_, live| change(live))
@@ -38,7 +44,6 @@ impl Bench {
         reset: Option<&mut Reset>,
         change: impl FnOnce(&mut Chain, &mut Live),
     ) -> anyhow::Result<Ran> {
-        std::env::set_var("HERMES_CACHE", models());
         let file = |name: &str| -> PathBuf { self.folder.path(name) };
         let mut plan = ChainPlan::read(&file("edge.toml"))?;
         let events = Events::read(&file("events.toml"), &mut plan)?;
@@ -69,10 +74,8 @@ impl Bench {
             sharing: Sharing::Spatial,
             live: Some(&live),
         };
-        let design = hermes_rtl::top::emit_top(&self.config)?;
-        let library = Model::build(&design.verilog(), &hermes_testbench::model::options(&design))?;
         let memory = MemoryOptions { latency: setting.latency, ..MemoryOptions::default() };
-        let mut array = Simulation::new(library.instantiate()?, memory_bytes, memory)?;
+        let mut array = Simulation::new(self.library.instantiate()?, memory_bytes, memory)?;
         if let Some(reset) = reset {
             array = reset.end(array, &setting, &live, &arriving)?;
         }
@@ -206,6 +209,13 @@ impl Reset {
     }
 }
 
+/// The model of an array; to emit a large one takes a second.
+pub fn library(config: &Config) -> ModelLibrary {
+    std::env::set_var("HERMES_CACHE", models());
+    let design = hermes_rtl::top::emit_top(config).unwrap();
+    Model::build(&design.verilog(), &hermes_testbench::model::options(&design)).unwrap()
+}
+
 /// The array of [`ARRAY`].
 pub fn array() -> Config {
     Config {
@@ -220,10 +230,15 @@ pub fn array() -> Config {
     }
 }
 
+/// The array of the tests of chains that branch.
+pub fn array_with_branches() -> Config {
+    Config { cores: 8, network_functions: 8, function_branches: true, ..array() }
+}
+
 /// The steps of a change in another order: the run notices each of them.
 #[test]
 fn steps_out_of_order_are_noticed() {
-    let bench = Bench { config: array(), folder: folder(800, 3), packets: 800 };
+    let bench = Bench::new(array(), folder(800, 3), 800);
     bench.folder.write("events.toml", EVENTS);
     let ran = bench.run(|_| {}).unwrap();
     assert!(ran.changed.unwrap().made.iter().all(|made| made.stood.is_some()));
@@ -266,8 +281,7 @@ fn steps_out_of_order_are_noticed() {
 #[test]
 #[ignore = "half a minute: a run for each of six steps"]
 fn steps_out_of_order_are_noticed_where_packets_branch() {
-    let config = Config { cores: 8, network_functions: 8, function_branches: true, ..array() };
-    let bench = Bench { config, folder: ways(), packets: 1_000 };
+    let bench = Bench::new(array_with_branches(), ways(), 1_000);
     bench.folder.write("edge.toml", WAYS);
     bench.folder.write("events.toml", "[[event]]\npacket = 400\nreplace = \"check\"\nby = \"last.toml\"\n");
     let ran = bench.run(|_| {}).unwrap();

@@ -38,7 +38,7 @@ fn a_function_answers_for_its_own_faults_alone() {
          {ARRAY}"
     );
     // The look at the faults comes each 1,024 cycles.
-    for watchdog in (4_000..5_024).step_by(128) {
+    for watchdog in (4_000..5_024).step_by(256) {
         folder.write("hangs.toml", hangs(watchdog, ""));
         let text = folder.succeed(&run);
         let report = folder.report("run.json");
@@ -170,7 +170,8 @@ manifest = \"router.toml\"
 next = \"end\"
 ";
     folder.write("stores-chain.toml", graph);
-    let array = ARRAY.replace("--network-functions 4", "--network-functions 4 --function-branches");
+    // The array of the tests of chains that branch
+    let array = format!("{ARRAY} --function-branches --atomics");
     let run = format!(
         "chain run stores-chain.toml --pcap in.pcap --through ports --taps taps --json run.json -o out.pcap {array}"
     );

@@ -12,10 +12,10 @@ use rand::seq::IteratorRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::bench::{array, Bench, Reset};
+use crate::bench::{array_with_branches, library, Bench, Reset};
 use crate::common::Folder;
 
-/// Functions, and cores, of the array.
+/// Functions, and cores, of the arrays.
 const MOST: usize = 8;
 /// Causes of faults of loads and of stores.
 const LOAD: u32 = 5;
@@ -298,19 +298,11 @@ impl Totals {
     }
 }
 
-/// Runs of `packets` packets each, until there were `all` of them.
-fn soak_of(all: usize, packets: usize, apart: usize) {
+/// Runs of `packets` packets each on this array, until there were `all` of them.
+fn soak_of(config: &Config, all: usize, packets: usize, apart: usize) {
     let seed = test_seed();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let config = Config {
-        cores: MOST,
-        network_functions: MOST,
-        function_branches: true,
-        l2_bank_lines: 64,
-        l1_lines: 16,
-        instruction_cache_lines: 16,
-        ..array()
-    };
+    let library = library(config);
     let mut totals = Totals::default();
     // Some more where chance has left out what must be there.
     while totals.packets < all || (totals.packets < 3 * all && !totals.is_whole()) {
@@ -326,7 +318,7 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
         let change = random.gen_range(0..changes.min(2));
         let mut reset = (run % 3 != 1).then(|| Reset::new(change, random.gen_range(0..3_000)));
         let text = format!("{}\n{}", folder.text("edge.toml"), folder.text("events.toml"));
-        let bench = Bench { config: config.clone(), folder, packets };
+        let bench = Bench { config: config.clone(), library: library.clone(), folder, packets };
         let mut keeps = Vec::new();
         let ran = bench.run_after(reset.as_mut(), |chain: &mut Chain, _| {
             keeps.extend(chain.all().map(|function| function.guards.keeps_verdict));
@@ -378,13 +370,15 @@ fn soak_of(all: usize, packets: usize, apart: usize) {
 /// visited, on random graphs that change while it is on its way. `HERMES_SEED` repeats a run.
 #[test]
 fn a_small_soak() {
-    soak_of(3_000, 1_000, 250);
+    soak_of(&array_with_branches(), 3_000, 1_000, 250);
 }
 
-/// The same with 2^20 packets, or `HERMES_PACKETS`.
+/// The same with small caches and 2^20 packets, or `HERMES_PACKETS`.
 #[test]
 #[ignore = "20 minutes"]
 fn soak() {
     let packets = std::env::var("HERMES_PACKETS").ok().and_then(|text| text.parse().ok()).unwrap_or(1 << 20);
-    soak_of(packets, 1 << 14, 4_096);
+    let config =
+        Config { l2_bank_lines: 64, l1_lines: 16, instruction_cache_lines: 16, ..array_with_branches() };
+    soak_of(&config, packets, 1 << 14, 4_096);
 }

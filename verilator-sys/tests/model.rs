@@ -1,5 +1,5 @@
 //! Small designs, built and run. Every test has its own cache, but shares Verilator's run-time
-//! library through a copy of the entries that begin with `runtime-`.
+//! library through a copy of the entries of the user's cache that begin with `runtime-`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,21 +24,20 @@ module wide(input wire clk, input wire [64:0] a, input wire [511:0] b, input wir
   always @(posedge clk) begin a_q <= ~a; b_q <= {b[255:0], b[511:256]}; c_q <= c; d_q <= d; end
 endmodule";
 
-/// Options with a cache of the test's own, that starts with the run-time libraries only.
+/// Options with a cache of the test's own, that starts with the run-time libraries only: those of
+/// the user's cache, where other tests need them too.
 fn options(top: &str, cache: &Path) -> ModelOptions {
-    static RUNTIME: OnceLock<PathBuf> = OnceLock::new();
+    static RUNTIME: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let runtime = RUNTIME.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtime");
         for trace in [false, true] {
-            let options = ModelOptions { trace, cache: Some(folder.clone()), ..ModelOptions::new("counter") };
-            Model::build(COUNTER, &options).unwrap();
+            Model::build(COUNTER, &ModelOptions { trace, ..ModelOptions::new("counter") }).unwrap();
         }
-        folder
+        let (folder, _) = verilator_sys::list(None).unwrap();
+        let of_runtime = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("runtime-");
+        [".a", ".a.sha256"].iter().flat_map(|suffix| files(&folder, suffix)).filter(of_runtime).collect()
     });
-    for suffix in [".a", ".a.sha256"] {
-        for file in files(runtime, suffix) {
-            fs::copy(&file, cache.join(file.file_name().unwrap())).unwrap();
-        }
+    for file in runtime {
+        fs::copy(file, cache.join(file.file_name().unwrap())).unwrap();
     }
     ModelOptions { cache: Some(cache.to_path_buf()), ..ModelOptions::new(top) }
 }

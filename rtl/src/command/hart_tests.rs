@@ -101,7 +101,7 @@ fn alone(harts: u64, programs: &[Program]) -> Vec<Vec<(u32, u32, u32, bool)>> {
 #[test]
 fn harts_do_what_each_does_alone() {
     let mut random = hermes_hdl::testing::random();
-    for (harts, rounds) in [(2, 6), (4, 4), (8, 2)] {
+    for (harts, rounds) in [(2, 3), (4, 2), (8, 1)] {
         let programs: Vec<_> =
             (0..harts as u32).map(|hart| some_program(&mut random, hart, rounds)).collect();
         let expected = alone(harts, &programs);
@@ -165,12 +165,12 @@ fn harts_that_wait_for_a_device_leave_the_cycles_to_others() {
 #[test]
 fn a_hart_is_held_and_started_while_others_run() {
     let mut random = hermes_hdl::testing::random();
-    let programs: Vec<_> = (0..4).map(|hart| some_program(&mut random, hart, 8)).collect();
+    let programs: Vec<_> = (0..4).map(|hart| some_program(&mut random, hart, 5)).collect();
     let expected = alone(4, &programs);
     let mut cut = 0;
-    for round in 0..4 {
+    for latency in [(1, 2), (1, 40)] {
         let held: u32 = random.gen_range(0..4);
-        let mut bench = bench(4, [(1, 2), (1, 40)][round % 2]);
+        let mut bench = bench(4, latency);
         load_all(&mut bench, &programs);
         bench.set_harts(15);
         let mut starts = vec![];
@@ -214,7 +214,7 @@ fn a_hart_is_held_and_started_while_others_run() {
             assert_eq!(bench.memory.contents.word(DATA + hart * SPACE + 0x100), last);
         }
     }
-    assert!(cut > 2, "{cut}");
+    assert!(cut > 1, "{cut}");
 }
 
 /// An access to a device, a division: one at a time for all harts, and none waits for ever.

@@ -180,7 +180,8 @@ fn an_access_holds_an_interrupt_up_for_ten_cycles_at_most() {
             ("read of the CLINT", |p| p.load(2, A0, A4, 0).add(A0, A0, A0)),
             ("write of the CLINT", |p| p.store(2, A0, A4, 0).add(A0, A0, A0)),
         ];
-        for (name, body) in bodies {
+        // One of each device where several harts run.
+        for (name, body) in bodies.into_iter().step_by(if harts > 1 { 3 } else { 1 }) {
             let busy = longest_response(harts, |p| {
                 body(p);
             });

@@ -1,7 +1,7 @@
 //! The memory system with atomic operations of many threads, between reads, writes and maintenance.
 
-use super::testing::{fails, word_of, Atomic, Bench, Pace, Wide, Write};
-use super::{MemorySizes, NetworkSizes};
+use super::testing::{fails, network_sizes, word_of, Atomic, Bench, Pace, Wide, Write};
+use super::MemorySizes;
 use crate::memory::testing::random;
 use crate::types::riscv::funct5;
 use rand::Rng;
@@ -270,23 +270,25 @@ fn every_number_of_reservations() {
     }
 }
 
+/// One requester on one bank.
+const ONE: MemorySizes = MemorySizes {
+    requesters: 1,
+    channels: 1,
+    banks: 1,
+    bank_lines: 16,
+    ways: 2,
+    look_up_cycle: false,
+    atomic_requesters: 1,
+    compare_and_swap: false,
+    threads: 64,
+    reservations: 1,
+    network: None,
+};
+
 /// Operations of one thread after the other on one word that the L2 has, in cycles each.
 #[test]
 fn an_operation_takes_five_cycles_of_its_bank() {
-    let sizes = MemorySizes {
-        requesters: 1,
-        channels: 1,
-        banks: 1,
-        bank_lines: 16,
-        ways: 2,
-        look_up_cycle: false,
-        atomic_requesters: 1,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
-    };
-    let mut bench = Bench::new(sizes, Pace { latency: (10, 10), ready: 1.0 }, random("rate"));
+    let mut bench = Bench::new(ONE, Pace { latency: (10, 10), ready: 1.0 }, random("rate"));
     let mut done = Vec::new();
     let mut lane = 0;
     while done.len() < 40 {
@@ -320,19 +322,7 @@ fn a_network_interface_adds_and_compares_64_bits() {
 fn adds_and_compares_64_bits(look_up_cycle: bool) {
     const SUM: usize = 4;
     const LINES: u32 = 6;
-    let sizes = MemorySizes {
-        requesters: 4,
-        channels: 1,
-        banks: 2,
-        bank_lines: 8,
-        ways: 2,
-        look_up_cycle,
-        atomic_requesters: 3,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0, queues: false }),
-    };
+    let sizes = network_sizes(16, 4, look_up_cycle);
     let mut bench = Bench::new(sizes, Pace { latency: (1, 40), ready: 0.7 }, random("64 bits"));
     let start: Vec<_> = (0..LINES).map(|line| bench.memory.read(line)).collect();
     let at = |line: u32, word| Atomic {
@@ -428,25 +418,11 @@ fn adds_and_compares_64_bits(look_up_cycle: bool) {
 /// afterwards.
 #[test]
 fn amoor_of_zero_leaves_the_line_clean() {
-    let network = NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0, queues: false };
-    for (network, look_up_cycle) in [(None, false), (Some(network), false), (Some(network), true)] {
-        let sizes = MemorySizes {
-            requesters: 2,
-            channels: 1,
-            banks: 1,
-            bank_lines: 16,
-            ways: 2,
-            look_up_cycle,
-            atomic_requesters: 2,
-            compare_and_swap: false,
-            threads: 64,
-            reservations: 1,
-            network,
-        };
+    for sizes in [ONE, network_sizes(16, 4, false), network_sizes(16, 4, true)] {
         let mut bench = Bench::new(sizes, Pace { latency: (1, 3), ready: 1.0 }, random("amoor"));
         let mut expected = 0;
         for (operation, operand, writes) in
-            [(funct5::AMOOR, 0, network.is_none()), (0, 0, true), (funct5::AMOOR, 2, true)]
+            [(funct5::AMOOR, 0, sizes.network.is_none()), (0, 0, true), (funct5::AMOOR, 2, true)]
         {
             let atomic =
                 Atomic { line: 4, word: 3, operation, operand, slot: 0, lane: 1, compare: 0, wide: None };

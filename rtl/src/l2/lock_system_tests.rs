@@ -35,7 +35,8 @@ const ENTRIES: u32 = 64;
 /// writes new lines, one in `1 / load` cycles. Gives what the network interface had of the L2, and
 /// the locks refused and expired.
 fn commands(lock: bool, rings: u32, service: u64, load: f64) -> (Counts, (u64, u64)) {
-    let mut bench = Bench::new(SIZES, Pace { latency: (100, 100), ready: 1.0 }, random("command fetches"));
+    let mut bench =
+        Bench::for_long_runs(SIZES, Pace { latency: (100, 100), ready: 1.0 }, random("command fetches"));
     (bench.lock_enable, bench.lock_base, bench.lock_area_log2) = (lock, AREA.into(), 20);
     // Where a ring is, and when its command can be read.
     let mut entry: Vec<u32> = (0..rings).map(|_| bench.rng.gen_range(0..ENTRIES)).collect();
@@ -109,10 +110,10 @@ fn commands_stay_until_they_are_fetched() {
     let rate = |counts: Counts| counts.hits as f64 / (counts.hits + counts.misses) as f64;
     println!("rings  service  load   lock off   lock on   refused  expired");
     let mut fall: f64 = 0.0;
-    for (rings, service) in [(1, 1_000), (4, 300), (4, 1_000), (8, 1_000)] {
+    for (rings, service) in [(1, 1_000), (4, 300), (8, 1_000)] {
         let idle = rate(commands(true, rings, service, 0.0).0);
         assert!(idle == 1.0, "{idle}");
-        for load in [0.1, 0.3, 1.0] {
+        for load in [0.1, 1.0] {
             let (off, none) = commands(false, rings, service, load);
             let (on, (refused, expired)) = commands(true, rings, service, load);
             assert_eq!(none, (0, 0));
@@ -138,7 +139,7 @@ fn a_lock_that_nobody_ends_expires() {
 }
 
 fn expires(sizes: MemorySizes) {
-    let mut bench = Bench::new(sizes, Pace { latency: (3, 3), ready: 1.0 }, random("locks expire"));
+    let mut bench = Bench::for_long_runs(sizes, Pace { latency: (3, 3), ready: 1.0 }, random("locks expire"));
     (bench.lock_base, bench.lock_area_log2) = (AREA.into(), 20);
     (0..100).for_each(|_| bench.step());
     // Lines of one set: 64 sets, of which the fold of the address says which.

@@ -1,7 +1,7 @@
 //! The memory system against a model of what memory may show, and its speed.
 
-use super::testing::{fails, Bench, Pace, Write};
-use super::{MemorySizes, NetworkSizes};
+use super::testing::{fails, network_sizes, Bench, Pace, Write};
+use super::MemorySizes;
 use crate::memory::testing::{random, Line, LineMemory};
 use rand::Rng;
 use std::collections::{HashMap, VecDeque};
@@ -325,23 +325,9 @@ fn three_requesters_on_two_banks() {
 /// stays right, and nobody waits for ever.
 #[test]
 fn locked_lines_change_no_answer() {
-    let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
-    let sizes = |bank_lines, ways, look_up_cycle| MemorySizes {
-        requesters: 4,
-        channels: 1,
-        banks: 2,
-        bank_lines,
-        ways,
-        look_up_cycle,
-        atomic_requesters: 3,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: Some(network),
-    };
     for (bank_lines, ways, look_up_cycle) in [(4, 2, false), (16, 4, false), (16, 4, true), (8, 1, false)] {
         let (refused, expired) =
-            random_traffic(sizes(bank_lines, ways, look_up_cycle), RANDOM, 120, 4).locks();
+            random_traffic(network_sizes(bank_lines, ways, look_up_cycle), RANDOM, 120, 4).locks();
         println!("{refused} refused, {expired} expired");
         assert_eq!(refused > 20, ways > 1);
         assert!(expired <= refused);

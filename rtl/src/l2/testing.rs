@@ -1,7 +1,7 @@
 //! A bench for the whole memory system: the Verilated model between requesters and a memory, both
 //! driven from the tests.
 
-use super::{MemorySizes, MemorySystem};
+use super::{MemorySizes, MemorySystem, NetworkSizes};
 use crate::memory::testing::{Line, LineMemory};
 use crate::types::riscv::funct5;
 use hermes_hdl::emit::emit;
@@ -175,6 +175,24 @@ pub struct Counts {
     pub writes: u64,
 }
 
+/// Two cores, a network interface and a requester without atomic operations, on two banks.
+pub fn network_sizes(bank_lines: usize, ways: usize, look_up_cycle: bool) -> MemorySizes {
+    let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
+    MemorySizes {
+        requesters: 4,
+        channels: 1,
+        banks: 2,
+        bank_lines,
+        ways,
+        look_up_cycle,
+        atomic_requesters: 3,
+        compare_and_swap: false,
+        threads: 64,
+        reservations: 1,
+        network: Some(network),
+    }
+}
+
 /// How the memory behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -300,9 +318,19 @@ const AXI_OUTPUTS: [(&str, usize); 15] = [
 
 impl Bench {
     pub fn new(sizes: MemorySizes, pace: Pace, rng: ChaCha8Rng) -> Self {
+        Self::of_model(sizes, pace, rng, false)
+    }
+
+    /// For runs so long that a model that the compiler optimizes is worth its build.
+    pub fn for_long_runs(sizes: MemorySizes, pace: Pace, rng: ChaCha8Rng) -> Self {
+        Self::of_model(sizes, pace, rng, true)
+    }
+
+    fn of_model(sizes: MemorySizes, pace: Pace, rng: ChaCha8Rng, optimize: bool) -> Self {
         let design = emit(&MemorySystem::new(sizes), "memory_system").unwrap();
         let mut options = ModelOptions::new("memory_system");
         options.jobs = 2;
+        options.optimize &= optimize;
         let model = Model::build(&design.verilog(), &options).unwrap().instantiate().unwrap();
         let input =
             |name: &str, width, count| Wires::new(model.input(name, width * count).unwrap(), width, count);

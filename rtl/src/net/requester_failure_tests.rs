@@ -444,7 +444,10 @@ fn a_peer_that_is_not_ready() {
             bench.cycle(None, wire);
         }
         assert_eq!(bench.packets.len(), 4, "it goes on");
-        // Not ready for ever
+        // Not ready for ever, with the shortest rest
+        if code > 1 {
+            continue;
+        }
         for _ in 0..3 {
             bench.answers.push((0, answer(2, 0x20 | code)));
             for _ in 0..most + 9_000 {

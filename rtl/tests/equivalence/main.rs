@@ -507,8 +507,8 @@ units! {
 
     top {
         hermes_top: HermesTop::<2>::new(&inputs::two_cores()), 600;
-        hermes_top_with_branches: HermesTop::<2>::new(&inputs::with_branches()), 600;
-        hermes_top_with_functions: HermesTop::<2>::new(&inputs::with_functions()), 600;
+        hermes_top_with_branches: HermesTop::<2>::new(&inputs::with_branches()), 300;
+        hermes_top_with_functions: HermesTop::<2>::new(&inputs::with_functions()), 300;
         hermes_top_with_load_counters: HermesTop::<2>::new(&inputs::with_load_counters()), 600;
     }
     trace {

@@ -338,7 +338,7 @@ fn trials(count: u32) {
 
 #[test]
 fn every_fault_is_recorded_once_whatever_is_under_way() {
-    trials(200);
+    trials(100);
 }
 
 #[test]

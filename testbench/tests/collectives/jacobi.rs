@@ -20,7 +20,7 @@ fn run(case: Case, jacobi: Jacobi, source: &Path, options: &ClusterOptions) -> R
     program.own = jacobi.own(LANES);
     program.heap_bytes = jacobi.heap_bytes() as u32;
     program.setup.watchdog = 400_000;
-    let result = cluster::run(library(true), options, |node| program.run(node, |_, _| Vec::new())).unwrap();
+    let result = cluster::run(library(), options, |node| program.run(node, |_, _| Vec::new())).unwrap();
     let golden = jacobi.golden(case.nodes);
     for (number, node) in result.nodes.iter().enumerate() {
         if node.faults > 0 || node.verdicts.iter().any(|verdict| *verdict != 0) {

@@ -48,7 +48,7 @@ impl Case {
         program.setup.timeout = 2_000;
         (program.own, program.heap_bytes) = (own, heap_bytes);
         let options = options(self.nodes, lossy(self.loss));
-        cluster::run(library(true), &options, |node| program.run(node, &fill)).unwrap()
+        cluster::run(library(), &options, |node| program.run(node, &fill)).unwrap()
     }
 }
 

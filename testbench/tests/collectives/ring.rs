@@ -25,7 +25,7 @@ fn run(
     (program.own, program.heap_bytes) = (ring.own(LANES), heap_bytes as u32);
     let options = options(case.nodes, link);
     let run = |node: &mut cluster::Node| program.run(node, |number, _| ring.start(number));
-    let result = cluster::run(library(true), &options, run).unwrap();
+    let result = cluster::run(library(), &options, run).unwrap();
     for (number, node) in result.nodes.iter().enumerate() {
         if node.faults > 0 || node.verdicts.iter().any(|verdict| *verdict != 0) {
             return Err(format!("node {number}: {} faults, {:x?}", node.faults, node.verdicts));

@@ -3,24 +3,25 @@
 
 use std::sync::OnceLock;
 
-use super::grid::build;
+use super::grid::build_brief;
 use super::{attend, program};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{DebugError, Debugger, Device as _, Host, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Firmware, FirmwareEnd};
 use verilator_sys::ModelLibrary;
 
-/// With a data cache, which must not hide what is written.
-fn array() -> &'static ModelLibrary {
+/// With a data cache, which must not hide what is written, and eight channels of user-level
+/// interrupts.
+pub fn array() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
     ARRAY.get_or_init(|| {
-        build(&Config {
+        build_brief(&Config {
             cores: 1,
             lanes: 1,
             warps: 2,
             command_threads: 2,
             command_cache_lines: 16,
-            uli_channels: 1,
+            uli_channels: 8,
             l2_banks: 1,
             l2_bank_lines: 32,
             ..Config::preset("fpga").unwrap()

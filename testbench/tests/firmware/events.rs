@@ -4,7 +4,7 @@
 use hermes_testbench::cosim::{Device as _, Host, Simulation};
 use hermes_testbench::firmware::FirmwareEnd;
 
-use crate::{config, grid, host, host_of, program};
+use crate::{debug, host, host_of, program};
 
 /// Cycles that firmware may run.
 const LIMIT: u64 = 500_000;
@@ -355,8 +355,7 @@ fn eight_channels() {
             CHECK(came(16, 0x22) && csr_read(uliarm) == 0x77);
             return 0;
         }"#;
-    let array = grid::build(&hermes_rtl::config::Config { command_threads: 2, uli_channels: 8, ..config() });
-    let mut host = host_of(&array);
+    let mut host = host_of(debug::array());
     start(&mut host, text);
     assert_eq!(end(&mut host), FirmwareEnd::Value(0), "the line of the check");
 }

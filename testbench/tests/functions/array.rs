@@ -36,16 +36,19 @@ pub fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(test_seed())
 }
 
-/// Three cores with four warps of four lanes each and small caches.
+/// Three cores with four warps of four lanes each, small caches, and `amocas.w`.
 pub fn config() -> Config {
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_bank_lines: 64, l1_lines: 16, instruction_cache_lines: 16, ..default };
-    Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, atomics: true, ..caches }
+    let units = Config { atomics: true, compare_and_swap: true, ..caches };
+    Config { cores: 3, lanes: 4, warps: 4, network_functions: FUNCTIONS, ..units }
 }
 
-/// The same with packets that branch, packet ports, more functions and more cores.
+/// The same without `amocas.w`, with packets that branch, packet ports, more functions and more
+/// cores.
 pub fn branching() -> Config {
-    Config { cores: 6, network_functions: 8, packet_ports: true, function_branches: true, ..config() }
+    let branches = Config { packet_ports: true, function_branches: true, ..config() };
+    Config { cores: 6, network_functions: 8, compare_and_swap: false, ..branches }
 }
 
 /// A model of the array whose packets branch, which was just reset.
@@ -141,12 +144,6 @@ impl Array {
     /// The same on an array whose packets can branch.
     pub fn new_branching(functions: [Marks; FUNCTIONS]) -> Self {
         Self::on_model(branching_model(), functions)
-    }
-
-    /// As [`Self::new`], on an array whose cores have `amocas.w`.
-    pub fn new_swapping(functions: [Marks; FUNCTIONS]) -> Self {
-        let design = hermes_rtl::top::emit_top(&Config { compare_and_swap: true, ..config() }).unwrap();
-        Self::on_model(model::brief(&design).unwrap().instantiate().unwrap(), functions)
     }
 
     fn on_model(model: Model, functions: [Marks; FUNCTIONS]) -> Self {

@@ -1,7 +1,7 @@
 //! What a guarded network function may do, and does to make trouble: fences, lengths that no packet
 //! has, and faults without end.
 
-use crate::array::{Array, Foreign, Marks, FUNCTIONS, SLOT_BYTES_LOG2};
+use crate::array::{Foreign, Marks, FUNCTIONS, SLOT_BYTES_LOG2};
 use crate::hostile::{kernel, Bench, Kept, FAULT, HOSTILE};
 use hermes_testbench::cosim::{Device as _, Function, Guards};
 use hermes_testbench::iss::Window;
@@ -122,8 +122,7 @@ fn lengths_that_no_packet_has() {
 #[test]
 fn swaps_beside_windows_of_other_warps() {
     let code = kernel(include_str!("kernels/swaps.S"), "swaps").segments[0].bytes.clone();
-    let array = Array::new_swapping(Bench::functions());
-    let mut bench = Bench::on(array, &code, Guards::tight(true, true));
+    let mut bench = Bench::new(&code, Guards::tight(true, true));
     let verdict = |packet: u32| if packet % 8 == 5 { FAULT | 7 } else { 6 };
     bench.array.foreign = vec![Foreign { number: HOSTILE, verdict: Box::new(verdict) }];
     bench.array.fill(800);

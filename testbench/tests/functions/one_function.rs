@@ -8,10 +8,9 @@ use hermes_testbench::cosim::{
 use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
+use verilator_sys::ModelLibrary;
 
-fn run_on(config: &Config, name: &str, packets: &[SlotPacket]) -> RunResult {
-    let design = hermes_rtl::top::emit_top(config).unwrap();
-    let library = model::brief(&design).unwrap();
+fn run_on(library: &ModelLibrary, name: &str, packets: &[SlotPacket]) -> RunResult {
     let entry = AppEntry::find(name).unwrap();
     let app = entry.load(&Inputs::default()).unwrap();
     let kernel = entry.kernel(false).unwrap();
@@ -40,11 +39,14 @@ fn run_on(config: &Config, name: &str, packets: &[SlotPacket]) -> RunResult {
 fn takes_the_cycles_of_the_array_without() {
     let plain = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
     let with = Config { network_functions: 2, ..plain.clone() };
+    let designs = [&plain, &with].map(|config| hermes_rtl::top::emit_top(config).unwrap());
+    // The array without is that of the tests `array_stress`, which is built once for both.
+    let libraries = [model::checked(&designs[0]).unwrap(), model::brief(&designs[1]).unwrap()];
     let traffic = Traffic { kind: Kind::Imix, seed: 3, bad_share: 20.0, rate: 100.0 };
     let packets: Vec<_> =
-        Generator::new(traffic).take(600).map(|frame| SlotPacket::new(&frame, 11)).collect();
+        Generator::new(traffic).take(300).map(|frame| SlotPacket::new(&frame, 11)).collect();
     for name in ["dec-ttl", "check-ip-header"] {
-        let [without, with] = [&plain, &with].map(|config| run_on(config, name, &packets));
+        let [without, with] = libraries.each_ref().map(|library| run_on(library, name, &packets));
         assert_eq!(with.packets.len(), without.packets.len());
         let (before, after) = (without.cycles, with.cycles);
         assert_eq!(after, before, "{name}");

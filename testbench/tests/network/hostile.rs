@@ -28,7 +28,8 @@ fn play(victim: &mut Victim, case: &Case) {
     for (number, frame) in case.frames.iter().enumerate() {
         victim.submit(frame, case.damaged && number + 1 == case.frames.len());
     }
-    victim.run(1_500);
+    victim.run_until_sent(seen, case.answers.len(), 1_500);
+    victim.run(900);
     let answers = victim.answers(seen);
     assert_eq!(answers, case.answers, "{name}: what is sent");
     let mut counts = case.counts.clone();
@@ -54,13 +55,13 @@ fn play(victim: &mut Victim, case: &Case) {
         put_bytes(&mut memory, victim.landing(), &GOT);
     }
     victim.answer_other();
-    victim.run(1_500);
+    victim.run_until_completed(completed + COMMANDS + 1, 1_500);
     let (failed, latest) = if case.closes { (COMMANDS, code::DOWN) } else { (0, code::DONE) };
     let now = victim.host.read("NET_ERROR").unwrap();
     assert_eq!(now >> 16, errors + failed, "{name}: commands that fail");
     assert!(failed == 0 || now & 0xff == latest as u32, "{name}: {now:#x}");
     // Each once, the other queue pair's too
-    victim.run(1_500);
+    victim.run(700);
     assert_eq!(victim.host.read("NET_COMPLETED").unwrap(), completed + COMMANDS + 1, "{name}");
     if !case.closes {
         assert_eq!(victim.host.network_value().unwrap(), VALUE, "{name}: the atomic operation's result");
@@ -75,7 +76,7 @@ fn play(victim: &mut Victim, case: &Case) {
     let seen = victim.sent.len();
     let bytes = [0x5a; 24];
     victim.submit(&write_only(next, OPEN.address + 0x180, OPEN.key, &bytes).bytes(), false);
-    victim.run(600);
+    victim.run_until_sent(seen, 1, 600);
     assert_eq!(
         victim.answers(seen),
         [Answer::ack(next).of_message(next + 1)],

@@ -15,7 +15,7 @@ in_both_modes! {
         let mut program = program(folder.path(), mode, &source("c/ping.c"), RegisterClass::Rv32e, WARPS);
         program.own = vec![ROUNDS, LANES as u32];
         let heap = |_, area: &QueueArea| vec![0; area.heap_bytes as usize];
-        let result = cluster::run(library(false), &options(LinkOptions::default()), |node| {
+        let result = cluster::run(library(), &options(LinkOptions::default()), |node| {
             let report = program.run(node, heap)?;
             let firmware = Firmware::read(&program.firmware).unwrap();
             QueueService::start(node, mode, &firmware, &report.area, program.rounds)?;

@@ -21,7 +21,7 @@ fn at_work(mode: QueueMode) -> Vec<u64> {
     let path = folder.path().join("firmware.elf");
     build_firmware(&[source("firmware").join(mode.firmware())], &path).unwrap();
     let harts = small_node::config().command_threads as u64;
-    let result = cluster::run(library(false), &options(lossy(0.0)), |node| {
+    let result = cluster::run(library(), &options(lossy(0.0)), |node| {
         let firmware = Firmware::read(&path).unwrap();
         node.host.reserve_firmware(&firmware)?;
         let area = QueueArea::allocate(&mut node.host, 4096)?;

@@ -1,19 +1,21 @@
 //! What harts do while a kernel runs: awake cycles, instructions, lines from the L2.
 
-use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{self, HartCounts, QueueMode};
 use hermes_testbench::firmware::{build_firmware, Firmware};
 use hermes_testbench::kernel::RegisterClass;
 
-use super::{kernel, library, lossy, options, program, puts, small_node, source, WARPS};
+use super::{kernel, library, lossy, one_hart, options, program, puts, small_node, source};
 
-/// All warps put, with the firmware of `mode`: what the harts of each node did.
+/// Warps that put.
+const WARPS: usize = 2;
+
+/// Some warps put, with the firmware of `mode`: what the harts of each node did.
 fn counts(mode: QueueMode) -> Vec<HartCounts> {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path(), mode, &kernel("puts.c"), RegisterClass::Rv32e, WARPS);
     let mut counts = Vec::new();
     puts::fill_parts(program, |program, heaps| {
-        let result = cluster::run(library(false), &options(lossy(0.0)), |node| {
+        let result = cluster::run(library(), &options(lossy(0.0)), |node| {
             program.run_counted(node, |node, _| heaps[node].clone())
         });
         let nodes = result.unwrap().nodes;
@@ -51,7 +53,6 @@ fn harts_that_poll_and_harts_that_wait() {
 /// One hart serves all queues of its node, and sleeps in `wfi`.
 #[test]
 fn a_hart_that_sleeps_serves() {
-    let array = small_node::build(&Config { command_threads: 1, uli_channels: 1, ..small_node::config() });
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path(), QueueMode::Queues, &kernel("puts.c"), RegisterClass::Rv32e, WARPS);
     build_firmware(&[source("firmware/examples/net-sleep.c")], &program.firmware).unwrap();
@@ -59,7 +60,7 @@ fn a_hart_that_sleeps_serves() {
     let address = firmware.executable.symbol("deliveries").unwrap().address;
     let mut found = Vec::new();
     puts::fill_parts(program, |program, heaps| {
-        let result = cluster::run(&array, &options(lossy(1.0)), |node| {
+        let result = cluster::run(one_hart(), &options(lossy(1.0)), |node| {
             let report = program.run_counted(node, |node, _| heaps[node].clone())?;
             let deliveries = u32::from_le_bytes(node.read_clean(address, 4)?.try_into().unwrap());
             Ok((report, deliveries))
@@ -70,7 +71,7 @@ fn a_hart_that_sleeps_serves() {
     });
     println!("{found:?}");
     for (harts, deliveries) in found {
-        assert!(deliveries > 100, "{deliveries} interrupts");
+        assert!(deliveries > 50, "{deliveries} interrupts");
         assert_eq!(harts.harts, 1);
         assert!(2 * harts.awake_cycles < harts.cycles, "it sleeps: {harts:?}");
     }

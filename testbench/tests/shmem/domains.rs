@@ -1,17 +1,13 @@
 //! A kernel whose queues are those of a domain other than 0.
 
-use std::sync::OnceLock;
-
-use hermes_rtl::config::Config;
 use hermes_rtl::net::right;
 use hermes_rtl::types::code;
 use hermes_testbench::cluster::{self, address, Node, QueueArea, QueueMode, QueueProgram, QueueService};
 use hermes_testbench::cosim::{self, ArraySetup, CosimError, Device as _, QueuePair, Region, RunOptions};
 use hermes_testbench::firmware::Firmware;
 use hermes_testbench::kernel::RegisterClass;
-use verilator_sys::ModelLibrary;
 
-use super::{kernel, lossy, options, program, small_node, LANES};
+use super::{kernel, lossy, one_hart, options, program, LANES};
 
 /// The domain of the kernel.
 const DOMAIN: u32 = 1;
@@ -26,12 +22,6 @@ const BYTES: usize = 200;
 const WORD: usize = 1024;
 const PUT: usize = 1088;
 const GOT: usize = 2048;
-
-/// The small node, with two queue areas.
-fn two_domains() -> &'static ModelLibrary {
-    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| small_node::build(&Config { net_domains: 2, ..small_node::config() }))
-}
 
 /// What the commands of the kernel use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +84,7 @@ fn source(node: usize) -> Vec<u8> {
 fn run(wrong: Wrong) -> Vec<(Vec<u32>, [Vec<u8>; 2])> {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path(), QueueMode::Queues, &kernel("domain.c"), RegisterClass::Rv32e, 1);
-    let result = cluster::run(two_domains(), &options(lossy(0.0)), |node| {
+    let result = cluster::run(one_hart(), &options(lossy(0.0)), |node| {
         let QueueProgram { kernel, firmware, packets, setup, .. } = &program;
         node.host.load_kernel(kernel)?;
         let firmware = Firmware::read(firmware).unwrap();
@@ -115,7 +105,7 @@ fn run(wrong: Wrong) -> Vec<(Vec<u32>, [Vec<u8>; 2])> {
         }
         node.meet()?;
         // The firmware takes the messages before the kernel has commands.
-        for _ in 0..20 {
+        for _ in 0..8 {
             node.host.attend_firmware()?;
             node.run(500)?;
         }

@@ -14,7 +14,7 @@ use verilator_sys::ModelLibrary;
 use super::{kernel, options, program, random_bytes, small_node, LANES};
 
 /// Words that are put, and words that are got: together more than a ring has entries.
-const WORDS: usize = 40;
+const WORDS: usize = 33;
 const BYTES: usize = 4 * WORDS;
 
 /// The small node with so many entries.
@@ -58,8 +58,9 @@ fn as_many_as_may_be(mode: QueueMode, entries: usize) {
     let folder = tempfile::tempdir().unwrap();
     let mut program = program(folder.path(), mode, &kernel("entries.c"), RegisterClass::Rv32e, 1);
     program.own = vec![WORDS as u32];
-    // Answers take longer than the warp needs for four commands.
-    let link = LinkOptions { latency: 800, ..LinkOptions::default() };
+    // Answers take longer than the warp needs for so many commands.
+    let latency = if entries == 1 { 300 } else { 800 };
+    let link = LinkOptions { latency, ..LinkOptions::default() };
     let options = ClusterOptions { captures: Some(folder.path().to_path_buf()), ..options(link) };
     let fill = |node, _: &_| [source(node), vec![0; 2 * BYTES]].concat();
     let result = cluster::run(library(entries), &options, |node| program.run(node, fill)).unwrap();

@@ -39,19 +39,20 @@ pub fn fill_parts(
     run: impl FnOnce(&QueueProgram, [Vec<u8>; 2]) -> Vec<QueueReport>,
 ) -> Vec<u64> {
     let seed = test_seed();
-    program.own = vec![LANES as u32, WARPS as u32, PART as u32, seed as u32];
-    assert_eq!(program.heap_bytes as usize, SOURCE + 2 * WARPS * PART);
-    let heaps = [0, 1].map(|node| [source(seed, node), vec![0; 2 * WARPS * PART]].concat());
+    let warps = program.packets[0].len() / LANES;
+    program.own = vec![LANES as u32, warps as u32, PART as u32, seed as u32];
+    program.heap_bytes = (SOURCE + 2 * warps * PART) as u32;
+    let heaps = [0, 1].map(|node| [source(seed, node), vec![0; 2 * warps * PART]].concat());
     let nodes = run(&program, heaps);
     let (mut parts, mut puts) = (Vec::new(), [0; 2]);
-    for (node, warp) in (0..2).flat_map(|node| (0..WARPS).map(move |warp| (node, warp))) {
-        let (bytes, count) = part(node * WARPS + warp, seed as u32, &source(seed, node));
+    for (node, warp) in (0..2).flat_map(|node| (0..warps).map(move |warp| (node, warp))) {
+        let (bytes, count) = part(node * warps + warp, seed as u32, &source(seed, node));
         parts.extend(bytes);
         puts[node] += 2 * count;
         assert!(2 * count > 64 + 32, "the rings go round");
     }
     for (number, node) in nodes.iter().enumerate() {
-        assert_eq!((node.faults, &node.verdicts), (0, &vec![0; WARPS * LANES]), "node {number}");
+        assert_eq!((node.faults, &node.verdicts), (0, &vec![0; warps * LANES]), "node {number}");
         let expected = [source(seed, number), parts.clone()].concat();
         assert!(node.heap() == expected, "the heap of node {number}");
         assert_eq!((node.service.taken, node.service.failed), (puts[number], 0));

@@ -14,7 +14,7 @@ fn one_queue_gets_another_epoch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("firmware.elf");
     build_firmware(&[source("firmware").join(QueueMode::Queues.firmware())], &path).unwrap();
-    let result = cluster::run(library(false), &options(lossy(0.0)), |node| {
+    let result = cluster::run(library(), &options(lossy(0.0)), |node| {
         let firmware = Firmware::read(&path).unwrap();
         node.host.reserve_firmware(&firmware)?;
         let area = QueueArea::allocate(&mut node.host, 4096)?;

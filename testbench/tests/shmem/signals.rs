@@ -5,7 +5,7 @@ use hermes_testbench::kernel::RegisterClass;
 
 use super::{kernel, lossy, program, run, LANES, WARPS};
 
-const ROUNDS: u32 = 13;
+const ROUNDS: u32 = 7;
 const BYTES: u32 = 700;
 /// What the last calls of `kernels/signals.c` give: their codes, each comparison of 5 with 4 to 6,
 /// and a sum.

@@ -17,11 +17,9 @@ use verilator_sys::ModelLibrary;
 pub const LANES: usize = 4;
 pub const WARPS: usize = 4;
 
-/// The model of the node, whose L2 has a cycle for the look-up or not; all tests of a program have
-/// the same one.
-pub fn library(l2_look_up_cycle: bool) -> &'static ModelLibrary {
+/// The model of the node, which most tests have.
+pub fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    let config = || Config { l2_look_up_cycle, ..config() };
     LIBRARY.get_or_init(|| model::checked(&hermes_rtl::top::emit_top(&config()).unwrap()).unwrap())
 }
 

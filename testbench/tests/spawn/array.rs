@@ -37,7 +37,7 @@ fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config()).unwrap();
-        model::checked(&design).unwrap()
+        model::brief(&design).unwrap()
     })
 }
 

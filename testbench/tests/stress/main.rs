@@ -20,22 +20,22 @@ use hermes_rtl::config::Config;
 use hermes_testbench::{model, test_seed};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use rounds::Seen;
+use rounds::{Rounds, Seen};
 
 /// Seconds of the long test, unless the environment says otherwise.
 const SECONDS: u64 = 600;
 
 /// One array, drawn with `seed`, and everything on it.
-fn stress(seed: u64) -> (Config, Seen) {
+fn stress(seed: u64, rounds: Rounds) -> Seen {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let config = arrays::draw(&mut random);
     println!("HERMES_SEED={seed}: {}", serde_json::to_string(&config).unwrap());
     let began = Instant::now();
     let library = model::brief(&hermes_rtl::top::emit_top(&config).unwrap()).unwrap();
     let built = began.elapsed();
-    let compared = rounds::programs(&config, &library, &mut random);
-    let instructions = rounds::firmware(&config, &library, &mut random);
-    let seen = rounds::packets(&config, &library, &mut random);
+    let compared = rounds::programs(&config, &library, rounds, &mut random);
+    let instructions = rounds::firmware(&config, &library, rounds, &mut random);
+    let seen = rounds::packets(&config, &library, rounds, &mut random);
     println!(
         "    {compared} warp-instructions and {instructions} of harts compared, {} packets, {} commands, \
          {:?} frames lost, damaged and repeated, {} of {} runs interrupted by a reset; {:.0} s, {:.0} s of them to build",
@@ -50,7 +50,7 @@ fn stress(seed: u64) -> (Config, Seen) {
     assert!(compared > 0 && seen.packets > 0);
     assert!(config.command_threads == 0 || instructions > 0);
     assert!(!config.network || seen.commands > 0);
-    (config, seen)
+    seen
 }
 
 /// The first seed of an array like this.
@@ -59,15 +59,19 @@ fn seed_of(is_like: impl Fn(&Config) -> bool) -> u64 {
     (1..10_000).find(draws).expect("such an array is drawn")
 }
 
-/// One with branching network functions and packet ports, and one with network interface, harts and
-/// thread spawner.
+/// One with branching network functions and packet ports.
 #[test]
-fn two_random_arrays_work() {
+fn a_random_array_that_branches_works() {
     let is_chain = |config: &Config| config.function_branches && config.packet_ports && config.cores > 1;
-    let (_, seen) = stress(seed_of(is_chain));
+    let seen = stress(seed_of(is_chain), Rounds::FEW);
     assert!(seen.interrupted > 0 && seen.visits > 0);
+}
+
+/// One with network interface, harts and thread spawner.
+#[test]
+fn a_random_array_with_network_and_harts_works() {
     let is_whole = |config: &Config| config.network && config.command_threads > 1 && config.spawn_slots > 0;
-    let (_, seen) = stress(seed_of(is_whole));
+    let seen = stress(seed_of(is_whole), Rounds::FEW);
     assert!(seen.interrupted > 0 && seen.faults.iter().all(|count| *count > 0), "{:?}", seen.faults);
 }
 
@@ -79,7 +83,7 @@ fn random_arrays_work() {
     let (first, began) = (test_seed(), Instant::now());
     let mut interrupted = 0;
     for seed in first.. {
-        interrupted += stress(seed).1.interrupted;
+        interrupted += stress(seed, Rounds::MANY).interrupted;
         if began.elapsed() > Duration::from_secs(seconds) {
             println!("{} arrays", seed - first + 1);
             break;

@@ -224,8 +224,9 @@ impl Victim {
             frame(opcode::READ_REQUEST, theirs(1), read, &[]),
             frame(opcode::FETCH_ADD, theirs(2), add, &[]),
         ] {
+            let before = self.sent.len();
             self.submit(&frame.bytes(), false);
-            self.run(600);
+            self.run_until_sent(before, 1, 600);
         }
         self.kept = match RoceFrame::parse(&self.sent.last().unwrap().bytes).unwrap().extended {
             Extended::AtomicAcknowledge { original, .. } => original,
@@ -252,7 +253,7 @@ impl Victim {
         ] {
             assert!(self.host.post(pair, &command, options).unwrap());
         }
-        self.run(600);
+        self.run_until_sent(seen, 4, 600);
         let sent = [
             Answer::request(0, opcode::WRITE_ONLY),
             Answer::request(1, opcode::READ_REQUEST),
@@ -300,6 +301,25 @@ impl Victim {
         let device = self.host.device_mut();
         device.run(cycles).unwrap();
         device.network_mut().unwrap().sink.take_frames(&mut self.sent);
+    }
+
+    /// Lets the array work until it has sent `count` frames from frame `seen` on, for `most` cycles
+    /// at most, and a little longer.
+    pub fn run_until_sent(&mut self, seen: usize, count: usize, most: u64) {
+        let end = self.host.device_mut().cycle() + most;
+        while self.sent.len() < seen + count && self.host.device_mut().cycle() < end {
+            self.run(25);
+        }
+        self.run(100);
+    }
+
+    /// Lets the array work until it has completed `count` commands in all, for `most` cycles at
+    /// most.
+    pub fn run_until_completed(&mut self, count: u32, most: u64) {
+        let end = self.host.device_mut().cycle() + most;
+        while self.host.read("NET_COMPLETED").unwrap() != count && self.host.device_mut().cycle() < end {
+            self.run(25);
+        }
     }
 
     /// What it sent on the queue pair that is attacked from frame `seen` on; nothing goes elsewhere
