@@ -244,19 +244,7 @@ pub struct System {
 
 impl System {
     pub fn new(latency: u64) -> Self {
-        let sizes = MemorySizes {
-            requesters: 1,
-            channels: 1,
-            banks: 1,
-            bank_lines: 64,
-            ways: 4,
-            look_up_cycle: false,
-            atomic_requesters: 1,
-            compare_and_swap: false,
-            threads: 64,
-            reservations: 1,
-            network: None,
-        };
+        let sizes = MemorySizes { bank_lines: 64, ways: 4, ..MemorySizes::ONE };
         let mut system = MemorySystem::new(sizes);
         system.reset.next = true;
         for level in [false, true, false, true, false] {

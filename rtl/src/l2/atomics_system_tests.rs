@@ -1,6 +1,6 @@
 //! The memory system with atomic operations of many threads, between reads, writes and maintenance.
 
-use super::testing::{fails, network_sizes, word_of, Atomic, Bench, Pace, Wide, Write};
+use super::testing::{fails, word_of, Atomic, Bench, Pace, Wide, Write};
 use super::MemorySizes;
 use crate::memory::testing::random;
 use crate::types::riscv::funct5;
@@ -228,19 +228,8 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
 }
 
 /// Three requesters, the third without atomic operations, on two banks.
-const THREE: MemorySizes = MemorySizes {
-    requesters: 3,
-    channels: 1,
-    banks: 2,
-    bank_lines: 8,
-    ways: 2,
-    look_up_cycle: false,
-    atomic_requesters: 2,
-    compare_and_swap: false,
-    threads: 64,
-    reservations: 1,
-    network: None,
-};
+const THREE: MemorySizes =
+    MemorySizes { requesters: 3, banks: 2, bank_lines: 8, atomic_requesters: 2, ..MemorySizes::ONE };
 
 #[test]
 fn three_requesters_on_two_banks() {
@@ -270,25 +259,10 @@ fn every_number_of_reservations() {
     }
 }
 
-/// One requester on one bank.
-const ONE: MemorySizes = MemorySizes {
-    requesters: 1,
-    channels: 1,
-    banks: 1,
-    bank_lines: 16,
-    ways: 2,
-    look_up_cycle: false,
-    atomic_requesters: 1,
-    compare_and_swap: false,
-    threads: 64,
-    reservations: 1,
-    network: None,
-};
-
 /// Operations of one thread after the other on one word that the L2 has, in cycles each.
 #[test]
 fn an_operation_takes_five_cycles_of_its_bank() {
-    let mut bench = Bench::new(ONE, Pace { latency: (10, 10), ready: 1.0 }, random("rate"));
+    let mut bench = Bench::new(MemorySizes::ONE, Pace { latency: (10, 10), ready: 1.0 }, random("rate"));
     let mut done = Vec::new();
     let mut lane = 0;
     while done.len() < 40 {
@@ -322,7 +296,7 @@ fn a_network_interface_adds_and_compares_64_bits() {
 fn adds_and_compares_64_bits(look_up_cycle: bool) {
     const SUM: usize = 4;
     const LINES: u32 = 6;
-    let sizes = network_sizes(16, 4, look_up_cycle);
+    let sizes = MemorySizes::with_network(16, 4, look_up_cycle);
     let mut bench = Bench::new(sizes, Pace { latency: (1, 40), ready: 0.7 }, random("64 bits"));
     let start: Vec<_> = (0..LINES).map(|line| bench.memory.read(line)).collect();
     let at = |line: u32, word| Atomic {
@@ -418,7 +392,9 @@ fn adds_and_compares_64_bits(look_up_cycle: bool) {
 /// afterwards.
 #[test]
 fn amoor_of_zero_leaves_the_line_clean() {
-    for sizes in [ONE, network_sizes(16, 4, false), network_sizes(16, 4, true)] {
+    for sizes in
+        [MemorySizes::ONE, MemorySizes::with_network(16, 4, false), MemorySizes::with_network(16, 4, true)]
+    {
         let mut bench = Bench::new(sizes, Pace { latency: (1, 3), ready: 1.0 }, random("amoor"));
         let mut expected = 0;
         for (operation, operand, writes) in

@@ -5,19 +5,8 @@ use super::MemorySizes;
 use crate::memory::testing::random;
 use rand::Rng;
 
-const SIZES: MemorySizes = MemorySizes {
-    requesters: 3,
-    channels: 1,
-    banks: 2,
-    bank_lines: 16,
-    ways: 4,
-    look_up_cycle: false,
-    atomic_requesters: 0,
-    compare_and_swap: false,
-    threads: 64,
-    reservations: 1,
-    network: None,
-};
+const SIZES: MemorySizes =
+    MemorySizes { requesters: 3, banks: 2, ways: 4, atomic_requesters: 0, ..MemorySizes::ONE };
 /// Sets of a bank, and bits of their number.
 const SETS: usize = 4;
 const SETS_LOG2: u32 = 2;

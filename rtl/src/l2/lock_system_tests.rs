@@ -9,16 +9,11 @@ use std::collections::{HashMap, HashSet};
 
 const SIZES: MemorySizes = MemorySizes {
     requesters: 3,
-    channels: 1,
-    banks: 1,
     bank_lines: 4 * SETS as usize,
     ways: 4,
-    look_up_cycle: false,
     atomic_requesters: 3,
-    compare_and_swap: false,
-    threads: 64,
-    reservations: 1,
     network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0, queues: false }),
+    ..MemorySizes::ONE
 };
 /// Sets of the bank.
 const SETS: u32 = 64;

@@ -80,6 +80,31 @@ impl Watchers {
 }
 
 impl MemorySizes {
+    /// One requester with atomic operations on one small bank: what the sizes of tests differ from.
+    #[cfg(test)]
+    pub(crate) const ONE: Self = Self {
+        requesters: 1,
+        channels: 1,
+        banks: 1,
+        bank_lines: 16,
+        ways: 2,
+        look_up_cycle: false,
+        atomic_requesters: 1,
+        compare_and_swap: false,
+        threads: 64,
+        reservations: 1,
+        network: None,
+    };
+
+    /// Two cores, a network interface and a requester without atomic operations, on two banks.
+    #[cfg(test)]
+    pub(super) fn with_network(bank_lines: usize, ways: usize, look_up_cycle: bool) -> Self {
+        let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
+        let sizes =
+            Self { requesters: 4, banks: 2, atomic_requesters: 3, network: Some(network), ..Self::ONE };
+        Self { bank_lines, ways, look_up_cycle, ..sizes }
+    }
+
     /// The memory system of an array with this configuration: its requesters are the cores, command
     /// processor and thread spawner, the network interface, the packet ports.
     pub fn of(config: &Config) -> Self {

@@ -1,6 +1,6 @@
 //! The memory system against a model of what memory may show, and its speed.
 
-use super::testing::{fails, network_sizes, Bench, Pace, Write};
+use super::testing::{fails, Bench, Pace, Write};
 use super::MemorySizes;
 use crate::memory::testing::{random, Line, LineMemory};
 use rand::Rng;
@@ -272,17 +272,10 @@ const RANDOM: Pace = Pace { latency: (1, 40), ready: 0.7 };
 #[test]
 fn one_requester_on_one_tiny_bank() {
     let sizes = |look_up_cycle| MemorySizes {
-        requesters: 1,
-        channels: 1,
-        banks: 1,
         bank_lines: 4,
-        ways: 2,
         look_up_cycle,
         atomic_requesters: 0,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
+        ..MemorySizes::ONE
     };
     for look_up_cycle in [false, true] {
         random_traffic(sizes(look_up_cycle), RANDOM, 40, 8);
@@ -291,19 +284,7 @@ fn one_requester_on_one_tiny_bank() {
 
 #[test]
 fn three_requesters_on_two_banks() {
-    let sizes = MemorySizes {
-        requesters: 3,
-        channels: 1,
-        banks: 2,
-        bank_lines: 16,
-        ways: 4,
-        look_up_cycle: false,
-        atomic_requesters: 0,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
-    };
+    let sizes = MemorySizes { requesters: 3, banks: 2, ways: 4, atomic_requesters: 0, ..MemorySizes::ONE };
     random_traffic(sizes, RANDOM, 120, 8);
     let sizes = MemorySizes {
         requesters: 3,
@@ -313,10 +294,7 @@ fn three_requesters_on_two_banks() {
         ways: 1,
         look_up_cycle: true,
         atomic_requesters: 0,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
+        ..MemorySizes::ONE
     };
     random_traffic(sizes, Pace { latency: (1, 1), ready: 1.0 }, 60, 8);
 }
@@ -327,7 +305,8 @@ fn three_requesters_on_two_banks() {
 fn locked_lines_change_no_answer() {
     for (bank_lines, ways, look_up_cycle) in [(4, 2, false), (16, 4, false), (16, 4, true), (8, 1, false)] {
         let (refused, expired) =
-            random_traffic(network_sizes(bank_lines, ways, look_up_cycle), RANDOM, 120, 4).locks();
+            random_traffic(MemorySizes::with_network(bank_lines, ways, look_up_cycle), RANDOM, 120, 4)
+                .locks();
         println!("{refused} refused, {expired} expired");
         assert_eq!(refused > 20, ways > 1);
         assert!(expired <= refused);
@@ -343,12 +322,8 @@ fn five_requesters_on_eight_banks_and_four_channels() {
         banks: 8,
         bank_lines: 32,
         ways: 4,
-        look_up_cycle: false,
         atomic_requesters: 0,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
+        ..MemorySizes::ONE
     };
     random_traffic(sizes, Pace { latency: (1, 150), ready: 0.9 }, 400, 6);
 }
@@ -409,10 +384,7 @@ fn check_rate(channels: usize, banks: usize, requesters: usize, look_up_cycle: b
         ways: 4,
         look_up_cycle,
         atomic_requesters: 0,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: None,
+        ..MemorySizes::ONE
     };
     let rate = packets_per_cycle(sizes, 100);
     println!("{channels} channels, {banks} banks: {rate:.3} packets a cycle");

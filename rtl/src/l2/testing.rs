@@ -1,7 +1,7 @@
 //! A bench for the whole memory system: the Verilated model between requesters and a memory, both
 //! driven from the tests.
 
-use super::{MemorySizes, MemorySystem, NetworkSizes};
+use super::{MemorySizes, MemorySystem};
 use crate::memory::testing::{Line, LineMemory};
 use crate::types::riscv::funct5;
 use hermes_hdl::emit::emit;
@@ -173,24 +173,6 @@ pub struct Counts {
     pub misses: u64,
     /// Lines written.
     pub writes: u64,
-}
-
-/// Two cores, a network interface and a requester without atomic operations, on two banks.
-pub fn network_sizes(bank_lines: usize, ways: usize, look_up_cycle: bool) -> MemorySizes {
-    let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
-    MemorySizes {
-        requesters: 4,
-        channels: 1,
-        banks: 2,
-        bank_lines,
-        ways,
-        look_up_cycle,
-        atomic_requesters: 3,
-        compare_and_swap: false,
-        threads: 64,
-        reservations: 1,
-        network: Some(network),
-    }
 }
 
 /// How the memory behaves.
