@@ -54,23 +54,9 @@ fn config() -> Config {
     }
 }
 
-/// With four harts: the array of the tests `harts`, which is built once for both.
 fn four_harts() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
-    ARRAY.get_or_init(|| build(&config_of_four_harts()))
-}
-
-fn config_of_four_harts() -> Config {
-    Config {
-        cores: 2,
-        lanes: 2,
-        warps: 4,
-        command_threads: 4,
-        spawn_slots: 16,
-        l1_lines: 16,
-        instruction_cache_lines: 64,
-        ..config()
-    }
+    ARRAY.get_or_init(|| build(&grid::four_harts()))
 }
 
 fn memory(latency: Latency, stall_percent: u8, seed: u64) -> MemoryOptions {
@@ -185,7 +171,7 @@ fn a_hart_that_does_not_stop_is_named_with_its_pc() {
     let path = folder.path().join("program.S");
     std::fs::write(&path, STAYS_ON_HART_1).unwrap();
     let programs = [(); 4].map(|()| build_program(&path).unwrap());
-    let abilities = Abilities::of(&config_of_four_harts());
+    let abilities = Abilities::of(&grid::four_harts());
     let bench = CommandBench::new(four_harts().clone(), memory.clone(), abilities);
     let mut host = host(four_harts(), memory);
     let error = bench.run_harts_on(&mut host, &programs, 20_000).err().expect("hart 1 does not stop");
@@ -197,7 +183,7 @@ fn a_hart_that_does_not_stop_is_named_with_its_pc() {
 /// Random programs in machine mode on four harts at a time, each in lock-step with its reference.
 #[test]
 fn random_programs_on_four_harts() {
-    random_programs_on_harts(&config_of_four_harts(), four_harts());
+    random_programs_on_harts(&grid::four_harts(), four_harts());
 }
 
 /// As on four; each hart has four stores outstanding at most.
@@ -260,7 +246,7 @@ fn harts_that_are_refused_a_device_let_others_fetch() {
 #[test]
 fn a_debugger_changes_nothing() {
     let seed = test_seed();
-    let config = config_of_four_harts();
+    let config = grid::four_harts();
     let (abilities, style) = (Abilities::of(&config), Style::of(&config));
     let (mut total, mut steps) = (Seen::default(), 0);
     let memory = memory(Latency::Random(1, 60), 20, seed);

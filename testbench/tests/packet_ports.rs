@@ -3,15 +3,17 @@
 //! of the golden model. `HERMES_SEED` repeats a run. 100,000 frames take some minutes:
 //! `cargo test -p hermes-testbench --test packet_ports -- --ignored`.
 
+// Of the grid only the array of these tests.
+#[allow(dead_code)]
+mod grid;
+
 use std::sync::OnceLock;
 
-use hermes_rtl::config::Config;
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, run_through_ports, ArraySetup, Host, KernelImage, Latency, Layout, MemoryOptions, Packet,
     PortsResult, RunOptions, Simulation, StreamOptions,
 };
-use hermes_testbench::model;
 use hermes_testbench::outcome::check_ports;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
@@ -22,26 +24,9 @@ use verilator_sys::ModelLibrary;
 
 const SLOT_BYTES_LOG2: u32 = 11;
 
-/// An array with caches so small that frames leave them before they are sent. Its load counters are
-/// for the tests `reset_values`, which have the same array.
 fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let default = Config::preset("default").unwrap();
-        let config = Config {
-            cores: 2,
-            lanes: 4,
-            warps: 4,
-            l2_banks: 2,
-            l2_bank_lines: 16,
-            l1_lines: 16,
-            packet_ports: true,
-            load_counters: true,
-            ..default
-        };
-        let design = hermes_rtl::top::emit_top(&config).unwrap();
-        model::checked(&design).unwrap()
-    })
+    LIBRARY.get_or_init(|| grid::build(&grid::with_packet_ports()))
 }
 
 /// UDP packets of 60 to 1,518 bytes from random ports, a few of them bad.

@@ -90,20 +90,9 @@ fn of_paper() {
     of_preset("paper");
 }
 
-/// The array of the tests `packet_ports`, which is built once for both.
 #[test]
 fn of_default_with_packet_ports_and_load_counters() {
-    let config = Config {
-        cores: 2,
-        lanes: 4,
-        warps: 4,
-        l2_banks: 2,
-        l2_bank_lines: 16,
-        l1_lines: 16,
-        packet_ports: true,
-        load_counters: true,
-        ..Config::preset("default").unwrap()
-    };
+    let config = grid::with_packet_ports();
     agrees_with_its_map(&config, &build(&config));
 }
 

@@ -1,4 +1,5 @@
-//! The arrays and the memories on which tests of the memory system run.
+//! The arrays and the memories on which tests of the memory system run, and arrays that tests of
+//! several programs share, so that each is built once.
 
 use hermes_hdl::emit::Design;
 use hermes_rtl::config::Config;
@@ -31,6 +32,37 @@ pub fn config(
     let line_words = if of_board { 1 } else { sizes.line_words };
     let sizes = Config { l2_look_up_cycle: of_board, line_words, ..sizes };
     Config { cores: 2, lanes: 4, warps: 4, trace: true, ..sizes }
+}
+
+/// The array of `packet_ports` and of one test of `reset_values`, which is built once for both:
+/// with caches so small that frames leave them before they are sent.
+#[allow(dead_code)]
+pub fn with_packet_ports() -> Config {
+    let default = Config::preset("default").unwrap();
+    let sizes = Config { l2_banks: 2, l2_bank_lines: 16, l1_lines: 16, ..default };
+    Config { cores: 2, lanes: 4, warps: 4, packet_ports: true, load_counters: true, ..sizes }
+}
+
+/// The array of `harts` and of some tests of `command`, which is built once for both: four harts
+/// with data caches, two cores with two lanes each, a small L2.
+#[allow(dead_code)]
+pub fn four_harts() -> Config {
+    Config {
+        cores: 2,
+        lanes: 2,
+        warps: 4,
+        atomics: true,
+        compare_and_swap: true,
+        command_threads: 4,
+        command_cache_lines: 16,
+        uli_channels: 2,
+        spawn_slots: 16,
+        l1_lines: 16,
+        l2_banks: 2,
+        l2_bank_lines: 32,
+        trace: true,
+        ..Config::preset("fpga").unwrap()
+    }
 }
 
 fn design(config: &Config) -> Design {

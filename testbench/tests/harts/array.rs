@@ -2,16 +2,16 @@
 
 use std::sync::OnceLock;
 
-use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{
     ArraySetup, Device as _, Host, KernelImage, Layout, MemoryOptions, Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
-use hermes_testbench::model;
 use hermes_testbench::test_seed;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
+
+use super::grid;
 
 /// Bytes of the shared memory.
 pub const MEMORY_BYTES: u64 = 4 << 20;
@@ -23,32 +23,9 @@ pub fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(test_seed())
 }
 
-/// Four harts with data caches, two cores with two lanes each, a small L2.
-pub fn config() -> Config {
-    Config {
-        cores: 2,
-        lanes: 2,
-        warps: 4,
-        atomics: true,
-        compare_and_swap: true,
-        command_threads: HARTS as usize,
-        command_cache_lines: 16,
-        uli_channels: 2,
-        spawn_slots: 16,
-        l1_lines: 16,
-        l2_banks: 2,
-        l2_bank_lines: 32,
-        trace: true,
-        ..Config::preset("fpga").unwrap()
-    }
-}
-
 fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let design = hermes_rtl::top::emit_top(&config()).unwrap();
-        model::checked(&design).unwrap()
-    })
+    LIBRARY.get_or_init(|| grid::build(&grid::four_harts()))
 }
 
 /// The array with a program in its memory.

@@ -4,6 +4,10 @@
 
 mod array;
 mod events;
+// Of the grid only the array of these tests.
+#[allow(dead_code)]
+#[path = "../grid/mod.rs"]
+mod grid;
 mod holds;
 mod page;
 mod progress;
