@@ -27,8 +27,9 @@ impl PrefixMap {
 
     /// `text` with the folders called so.
     pub fn replace(&self, text: &str) -> String {
-        let longest_first = self.0.iter().rev();
-        longest_first
+        // What comes last counts.
+        let last_first = self.0.iter().rev();
+        last_first
             .fold(text.to_string(), |text, (folder, name)| text.replace(&*folder.to_string_lossy(), name))
     }
 
