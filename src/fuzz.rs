@@ -131,7 +131,10 @@ fn packets(args: &Args, config: &Config) -> u32 {
 fn case(args: &Args, config: &Config, packets: u32, seed: u64) -> anyhow::Result<Case> {
     let lanes_log2 = config.lanes.trailing_zeros();
     let bytes = Bench::frame_bytes();
-    Ok(generate(seed, features(args, config), lanes_log2, packets, bytes, instructions(args)?))
+    // Where lanes can go to a trap entry, they do so often in every second program.
+    let traps = config.spawn_slots > 0 && !args.no_faults && seed % 2 == 1;
+    let features = Features { traps, ..features(args, config) };
+    Ok(generate(seed, features, lanes_log2, packets, bytes, instructions(args)?))
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {

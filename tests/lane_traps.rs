@@ -109,6 +109,11 @@ fn a_fault_is_recorded_or_traps_while_the_entry_changes() {
     assert_eq!(value_of(&["toggled"]), 100);
 }
 
+#[test]
+fn a_load_that_failed_ends_its_thread_behind_a_trap() {
+    assert_eq!(value_of(&["failed"]), 100);
+}
+
 /// Memory is as if the windows had been open all the while.
 #[test]
 fn windows_that_close_at_random_lose_nothing() {

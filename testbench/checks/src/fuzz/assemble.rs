@@ -436,7 +436,7 @@ fn fault(kind: FaultKind) -> Code {
         FaultKind::Breakpoint => vec![TRAP],
         FaultKind::EnvironmentCall => vec![code(Op::Ecall, 0, 0, 0, 0)],
         FaultKind::MisalignedAccess(op) => {
-            vec![add_immediate(ADDRESS, PRIVATE, 1), access_at(op, ADDRESS)]
+            vec![add_immediate(ADDRESS, PRIVATE, 1 - offset_of(op)), access_at(op, ADDRESS)]
         }
         FaultKind::AccessOutside(op) => {
             vec![code(Op::Lui, ADDRESS, 0, 0, 0x7fff_f000), access_at(op, ADDRESS)]
@@ -446,7 +446,7 @@ fn fault(kind: FaultKind) -> Code {
             let distance = if below { -(STACK_BYTES as i32) - 4 } else { 0 };
             vec![
                 code(Op::Csrrs, ADDRESS, 0, 0, STACK_TOP),
-                add_immediate(ADDRESS, ADDRESS, distance),
+                add_immediate(ADDRESS, ADDRESS, distance - offset_of(op)),
                 access_at(op, ADDRESS),
             ]
         }
@@ -456,11 +456,21 @@ fn fault(kind: FaultKind) -> Code {
     }
 }
 
-/// A load, store or atomic operation of [`HELP`] at an address.
+/// A load, store or atomic operation of [`HELP`] at an address, [`offset_of`] it behind `base`.
 fn access_at(op: Op, base: u8) -> Item {
+    let offset = offset_of(op);
     match op.class() {
-        Class::Load => code(op, HELP, base, 0, 0),
-        Class::Atomic => code(op, HELP, base, if op == Op::LrW { 0 } else { HELP }, 0),
-        _ => code(op, 0, base, HELP, 0),
+        Class::Load => code(op, HELP, base, 0, offset),
+        Class::Atomic => code(op, HELP, base, if op == Op::LrW { 0 } else { HELP }, offset),
+        _ => code(op, 0, base, HELP, offset),
+    }
+}
+
+/// The offset of an access that faults: one that shows where it counts as that of a jump.
+fn offset_of(op: Op) -> i32 {
+    if op.class() == Class::Atomic {
+        0
+    } else {
+        8
     }
 }

@@ -31,10 +31,12 @@ pub struct Features {
     pub network: bool,
     /// Threads that fault.
     pub faults: bool,
+    /// They do so often, in functions too, and alone: what faults goes to a trap entry.
+    pub traps: bool,
 }
 
 impl Features {
-    /// An array that executes RV32I, with faults.
+    /// An array that executes RV32I, with faults but no traps.
     pub const RV32I: Self = Self {
         m: false,
         zbb: false,
@@ -49,6 +51,7 @@ impl Features {
         cycle: false,
         network: false,
         faults: true,
+        traps: false,
     };
     /// Everything but atomic operations and compare-and-swap, RV32E, the local window and what a
     /// network interface adds.
@@ -66,6 +69,7 @@ impl Features {
         cycle: true,
         network: false,
         faults: true,
+        traps: false,
     };
 
     /// The instruction set.

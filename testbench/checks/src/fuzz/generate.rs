@@ -150,6 +150,11 @@ impl Generator {
     fn statement(&mut self, budget: &mut i64, depth: u32) -> Statement {
         let kind = self.random.gen_range(0..100);
         match kind {
+            0..=14 if self.features.traps => {
+                *budget -= 4;
+                let (register, kind) = (self.register(), self.fault());
+                Statement::Fault { register, mask: self.pick(&[1, 3, 7]), kind }
+            }
             0..=33 => self.run(budget),
             34..=37 => {
                 *budget -= 2;
