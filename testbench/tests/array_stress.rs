@@ -1,12 +1,14 @@
 //! The real array behind a memory that answers late, out of order and with back-pressure: what
 //! comes out must not depend on it. `HERMES_SEED` repeats a run.
 
-use hermes_rtl::config::Config;
+// Of the grid only the array of these tests.
+#[allow(dead_code)]
+mod grid;
+
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
-use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
@@ -15,9 +17,7 @@ use verilator_sys::ModelLibrary;
 const SLOT_BYTES_LOG2: u32 = 11;
 
 fn library() -> ModelLibrary {
-    let config = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
-    let design = hermes_rtl::top::emit_top(&config).unwrap();
-    model::checked(&design).unwrap()
+    grid::build(&grid::two_cores())
 }
 
 fn packets(count: usize, seed: u64) -> Vec<SlotPacket> {

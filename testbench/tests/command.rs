@@ -1,14 +1,14 @@
 //! Programs on the command processor of a Verilated array: self-checking ones in assembly, one in
 //! C, and random ones, all in lock-step with the reference simulator. `HERMES_SEED` repeats a run.
 
-// Of the grid only how an array is built.
+// Of the grid only the arrays of these tests.
 #[allow(dead_code)]
 mod grid;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use grid::{build, build_brief};
+use grid::{build, build_brief, one_hart};
 use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandBench, CommandError, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
@@ -27,31 +27,12 @@ const LIMIT: u64 = 3_000_000;
 
 /// What the harts of this array can do.
 fn present() -> Abilities {
-    Abilities::of(&config())
+    Abilities::of(&one_hart())
 }
 
-/// A small array with a command processor: the smallest L2, so that lines leave it.
 fn array() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
-    ARRAY.get_or_init(|| build(&config()))
-}
-
-fn config() -> Config {
-    Config {
-        cores: 1,
-        lanes: 1,
-        warps: 2,
-        atomics: true,
-        compare_and_swap: true,
-        command_threads: 1,
-        command_cache_lines: 16,
-        uli_channels: 2,
-        instruction_cache_lines: 32,
-        l2_banks: 2,
-        l2_bank_lines: 32,
-        trace: true,
-        ..Config::preset("fpga").unwrap()
-    }
+    ARRAY.get_or_init(|| build(&one_hart()))
 }
 
 fn four_harts() -> &'static ModelLibrary {
@@ -190,7 +171,7 @@ fn random_programs_on_four_harts() {
 #[test]
 #[ignore = "minutes: builds another array"]
 fn random_programs_on_eight_harts() {
-    let config = Config { command_threads: 8, ..config() };
+    let config = Config { command_threads: 8, ..one_hart() };
     random_programs_on_harts(&config, &build(&config));
 }
 
@@ -270,7 +251,7 @@ fn a_debugger_changes_nothing() {
 #[test]
 fn random_programs_in_machine_mode() {
     let seed = test_seed();
-    let config = config();
+    let config = one_hart();
     let (abilities, style) = (Abilities::of(&config), Style::of(&config));
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {

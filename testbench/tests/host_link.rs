@@ -1,14 +1,13 @@
 //! Host and command processor of a Verilated array: mailbox, console, doorbell, events and the
 //! output `irq`, as far as the host alone shows them, and with a program that stops.
 
-// Of the grid only how an array is built.
+// Of the grid only the array of these tests.
 #[allow(dead_code)]
 mod grid;
 
 use std::sync::OnceLock;
 
-use grid::build_brief;
-use hermes_rtl::config::Config;
+use grid::{build_brief, seen_by_host};
 use hermes_testbench::cosim::{
     host_interrupt, CosimError, Device, Host, Latency, MemoryOptions, Simulation, MESSAGE_WORDS,
 };
@@ -20,18 +19,9 @@ const IN_FULL: u32 = 1 << 28;
 const MAIL: u32 = 1 << 4;
 const BYTE: u32 = 1 << 7;
 
-/// The array of the test `integration_page`, which is built once for both.
 fn array() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
-    ARRAY.get_or_init(|| {
-        build_brief(&Config {
-            cores: 1,
-            lanes: 1,
-            warps: 8,
-            command_threads: 1,
-            ..Config::preset("fpga").unwrap()
-        })
-    })
+    ARRAY.get_or_init(|| build_brief(&seen_by_host()))
 }
 
 fn host() -> Host<Simulation> {

@@ -1,7 +1,7 @@
 //! The C of docs/integration.md: it compiles without a warning against the emitted header, and what
 //! it does to the registers brings up a simulated array and serves its interrupt.
 
-// Of the grid only how an array is built.
+// Of the grid only the array of these tests.
 #[allow(dead_code)]
 mod grid;
 
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use grid::build_brief;
+use grid::{build_brief, seen_by_host};
 use hermes_rtl::config::Config;
 use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::cosim::{host_interrupt, Device, Host, Latency, MemoryOptions, Simulation};
@@ -149,8 +149,7 @@ fn call(program: &Path, function: &str, arguments: &[u32], array: &mut Simulatio
 #[test]
 fn the_c_of_the_page_serves_an_array() {
     // Eight warp slots: the page sets MCW to 8.
-    let config =
-        Config { cores: 1, lanes: 1, warps: 8, command_threads: 1, ..Config::preset("fpga").unwrap() };
+    let config = seen_by_host();
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), &config);
     let memory = MemoryOptions { latency: Latency::Fixed(20), ..MemoryOptions::default() };

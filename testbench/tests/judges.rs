@@ -8,7 +8,7 @@
 //!
 //!     scripts/judges FOLDER
 
-// Of the grid only how an array is built.
+// Of the grid only one array of these tests.
 #[allow(dead_code)]
 mod grid;
 
@@ -259,9 +259,7 @@ fn small_program(folder: &Path, name: &str, word: u32, result: u32) -> PathBuf {
 #[test]
 fn verdicts() {
     let folder = tempfile::tempdir().unwrap();
-    // The array of `tests/command.rs`, which is built once.
-    let [(_, one), _] = arrays();
-    let config = Config { command_cache_lines: 16, compare_and_swap: true, uli_channels: 2, ..one };
+    let config = grid::one_hart();
     let library = build(&config);
     let memory = MemoryOptions {
         latency: Latency::Random(1, 40),

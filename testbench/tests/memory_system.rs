@@ -34,12 +34,10 @@ const MEMORY_BYTES: u64 = 128 << 20;
 /// packets.
 const APPS: [&str; 3] = ["dec-ttl", "route-lookup", "fragment"];
 
-/// The smallest caches that there are, behind two channels: the array of the tests `abuse`, which
-/// is built once for both.
 fn tiny() -> &'static (Config, ModelLibrary) {
     static TINY: OnceLock<(Config, ModelLibrary)> = OnceLock::new();
     TINY.get_or_init(|| {
-        let config = Config { aes: true, atomics: true, ..grid::config((2, 2, 16, 1, 16)) };
+        let config = grid::smallest_caches();
         let library = build(&config);
         (config, library)
     })

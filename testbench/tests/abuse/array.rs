@@ -2,14 +2,13 @@
 
 use std::sync::OnceLock;
 
-use hermes_rtl::config::Config;
+pub use super::grid::{build, smallest_caches};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, ArraySetup, CosimError, Device as _, Event, Host, KernelImage, Latency, Layout, MemoryOptions,
     Packet, PacketRecord, RunOptions, RunResult, Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
-use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::test_seed;
 use rand::SeedableRng as _;
@@ -28,24 +27,10 @@ pub fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(test_seed())
 }
 
-/// Two cores with four warps of four lanes each, the smallest caches that there are, two channels
-/// to memory, all instructions, and the retire trace.
-pub fn config() -> Config {
-    let default = Config::preset("default").unwrap();
-    let caches = Config { l2_banks: 2, l2_bank_lines: 16, l2_ways: 1, l1_lines: 16, ..default };
-    Config { cores: 2, lanes: 4, warps: 4, channels: 2, trace: true, aes: true, atomics: true, ..caches }
-}
-
-/// The model of an array.
-pub fn build(config: &Config) -> ModelLibrary {
-    let design = hermes_rtl::top::emit_top(config).unwrap();
-    model::checked(&design).unwrap()
-}
-
-/// The model of [`config`].
+/// The model of [`smallest_caches`].
 pub fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| build(&config()))
+    LIBRARY.get_or_init(|| build(&smallest_caches()))
 }
 
 /// A memory that answers after 1 to 60 cycles, in any order.

@@ -47,7 +47,7 @@ fn many_programs_that_the_watchdog_ends_agree_with_the_reference() {
 
 fn programs(count: u64, watchdog: u32) {
     let first = random().gen_range(0..1 << 40);
-    let (config, features) = (config(), Features { atomics: true, ..Features::ALL });
+    let (config, features) = (smallest_caches(), Features { atomics: true, ..Features::ALL });
     let mut bench = Bench::new(library().clone(), config.clone(), memory(0));
     bench.set_watchdog(watchdog);
     let mut ended = 0;

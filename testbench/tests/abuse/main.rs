@@ -7,6 +7,10 @@
 
 mod array;
 mod bus;
+// Of the grid only the array of these tests.
+#[allow(dead_code)]
+#[path = "../grid/mod.rs"]
+mod grid;
 mod isolation;
 mod kernels;
 mod late_faults;

@@ -208,7 +208,7 @@ fn the_delay_commit_queue_full_and_empty() {
 #[ignore = "a million packets take some minutes"]
 fn a_million_packets_are_right() {
     let mut random = random();
-    let library = build(&Config { trace: false, aes: false, ..config() });
+    let library = build(&Config { trace: false, aes: false, ..smallest_caches() });
     let (app, kernel) = app("dec-ttl");
     let setup = ArraySetup { ring_slots_log2: 6, slot_bytes_log2: 7, ..setup() };
     let memory =

@@ -3,6 +3,10 @@
 
 mod array;
 mod branches;
+// Of the grid only the arrays of these tests.
+#[allow(dead_code)]
+#[path = "../grid/mod.rs"]
+mod grid;
 mod hostile;
 mod hostile_ways;
 mod one_function;

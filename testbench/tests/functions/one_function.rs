@@ -1,11 +1,11 @@
 //! An array with network functions of which only NF 0 is used is the array without them.
 
+use super::grid;
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, ArraySetup, Host, KernelImage, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
-use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use verilator_sys::ModelLibrary;
@@ -37,11 +37,9 @@ fn run_on(library: &ModelLibrary, name: &str, packets: &[SlotPacket]) -> RunResu
 /// The same results in the same cycles.
 #[test]
 fn takes_the_cycles_of_the_array_without() {
-    let plain = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
+    let plain = grid::two_cores();
     let with = Config { network_functions: 2, ..plain.clone() };
-    let designs = [&plain, &with].map(|config| hermes_rtl::top::emit_top(config).unwrap());
-    // The array without is that of the tests `array_stress`, which is built once for both.
-    let libraries = [model::checked(&designs[0]).unwrap(), model::brief(&designs[1]).unwrap()];
+    let libraries = [grid::build(&plain), grid::build_brief(&with)];
     let traffic = Traffic { kind: Kind::Imix, seed: 3, bad_share: 20.0, rate: 100.0 };
     let packets: Vec<_> =
         Generator::new(traffic).take(300).map(|frame| SlotPacket::new(&frame, 11)).collect();

@@ -65,6 +65,46 @@ pub fn four_harts() -> Config {
     }
 }
 
+/// The array of `command` and of one test of `judges`: a hart with all options and the smallest L2,
+/// so that lines leave it.
+#[allow(dead_code)]
+pub fn one_hart() -> Config {
+    Config {
+        cores: 1,
+        lanes: 1,
+        warps: 2,
+        atomics: true,
+        compare_and_swap: true,
+        command_threads: 1,
+        command_cache_lines: 16,
+        uli_channels: 2,
+        instruction_cache_lines: 32,
+        l2_banks: 2,
+        l2_bank_lines: 32,
+        trace: true,
+        ..Config::preset("fpga").unwrap()
+    }
+}
+
+/// The array of `host_link` and `integration_page`: what a host sees of a command processor.
+#[allow(dead_code)]
+pub fn seen_by_host() -> Config {
+    Config { cores: 1, lanes: 1, warps: 8, command_threads: 1, ..Config::preset("fpga").unwrap() }
+}
+
+/// The array of `array_stress` and of one test of `functions`.
+#[allow(dead_code)]
+pub fn two_cores() -> Config {
+    Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() }
+}
+
+/// The array of `abuse` and of some tests of `memory_system`: the smallest caches that there are,
+/// behind two channels, and all instructions.
+#[allow(dead_code)]
+pub fn smallest_caches() -> Config {
+    Config { aes: true, atomics: true, ..config((2, 2, 16, 1, 16)) }
+}
+
 fn design(config: &Config) -> Design {
     config.validate().unwrap();
     hermes_rtl::top::emit_top(config).unwrap()
