@@ -313,6 +313,34 @@ fn locked_lines_change_no_answer() {
     }
 }
 
+/// The tap of a bank tells of each write of bit 8 of a line, once, and of none while it holds them.
+#[test]
+fn publications_are_told_once_and_not_while_they_are_held() {
+    let mut sizes = MemorySizes::with_network(16, 2, false);
+    sizes.network.as_mut().unwrap().queues = true;
+    let mut test = Test::new(sizes, RANDOM, 60);
+    let (mut waiting, mut told, mut held) = (Vec::new(), 0, 0);
+    for cycle in 0..6_000 {
+        // Also for long: what waits is not lost.
+        test.bench.held = if cycle / 200 % 3 == 0 { test.bench.rng.gen_range(0..4) } else { 0 };
+        test.cycle(if cycle < 5_000 { 0.3 } else { 0.0 });
+        let accepted = test.bench.requesters.iter().filter_map(|requester| requester.write_accepted.as_ref());
+        let publishes = accepted.filter(|write| write.strobe >> 1 & 1 == 1);
+        waiting.extend(publishes.map(|write| (write.line, write.data[1] & 1 == 1)));
+        for bank in 0..sizes.banks {
+            let is_held = test.bench.held >> bank & 1 == 1;
+            let Some(publication) = test.bench.told(bank) else { continue };
+            assert!(!is_held, "cycle {cycle}: bank {bank} tells while it is held");
+            let place = waiting.iter().position(|waits| *waits == publication);
+            waiting.remove(place.unwrap_or_else(|| panic!("cycle {cycle}: {publication:x?} is told twice")));
+            told += 1;
+        }
+        held += test.bench.held.count_ones();
+    }
+    assert!(waiting.is_empty(), "{waiting:x?} are not told");
+    assert!(told > 300 && held > 1_000, "{told} {held}");
+}
+
 #[test]
 #[ignore = "minutes: the model of eight banks"]
 fn five_requesters_on_eight_banks_and_four_channels() {

@@ -217,6 +217,8 @@ pub struct Bench {
     pub lock_enable: bool,
     pub lock_base: u64,
     pub lock_area_log2: u64,
+    /// Banks whose tap holds publications, with command queues.
+    pub held: u32,
     /// Requests of maintenance for the next cycle.
     pub clean: bool,
     pub invalidate: bool,
@@ -266,6 +268,7 @@ const SINGLE_OUTPUTS: [(&str, usize); 4] = [
 ];
 const LOCK_INPUTS: [(&str, usize); 3] =
     [("line_lock_enable", 1), ("line_lock_base", 26), ("line_lock_area_log2", 5)];
+const TAP_OUTPUTS: [(&str, usize); 3] = [("tap_valid", 1), ("tap_line", 26), ("tap_phase", 1)];
 const LOCK_OUTPUTS: [&str; 2] = ["line_lock_refused", "line_lock_expired"];
 const AXI_INPUTS: [(&str, usize); 11] = [
     ("awready", 1),
@@ -331,10 +334,12 @@ impl Bench {
                     .map(|(name, w)| (name, output(name, w, n))),
             );
         }
-        if sizes.network.is_some() {
-            outputs.insert("written_high", output("written_high", 32, 1));
+        if sizes.network.is_some_and(|network| network.queues) {
+            inputs.insert("tap_hold", input("tap_hold", 1, sizes.banks));
+            outputs.extend(TAP_OUTPUTS.map(|(name, width)| (name, output(name, width, sizes.banks))));
         }
         if sizes.network.is_some() {
+            outputs.insert("written_high", output("written_high", 32, 1));
             inputs.extend(LOCK_INPUTS.map(|(name, width)| (name, input(name, width, 1))));
             outputs.extend(LOCK_OUTPUTS.map(|name| (name, output(name, 32, 1))));
         }
@@ -362,6 +367,7 @@ impl Bench {
             lock_enable: true,
             lock_base: 0,
             lock_area_log2: 22,
+            held: 0,
             clean: false,
             invalidate: false,
             busy: false,
@@ -416,6 +422,7 @@ impl Bench {
             self.put("line_lock_base", 0, self.lock_base);
             self.put("line_lock_area_log2", 0, self.lock_area_log2);
         }
+        self.inputs.get_mut("tap_hold").into_iter().for_each(|hold| hold.words[0] = self.held);
         (0..self.channels.len()).for_each(|c| self.drive_channel(c));
         for wires in self.inputs.values().chain(self.axi_in.iter().flat_map(|wires| wires.values())) {
             self.model.set_words(wires.handle, &wires.words);
@@ -571,6 +578,12 @@ impl Bench {
         let [hits, misses, writes] = ["counters_read_hits", "counters_read_misses", "counters_writes"]
             .map(|name| self.outputs[name].get(requester));
         Counts { hits, misses, writes }
+    }
+
+    /// Line and phase of the publication of which the tap of a bank told in the cycle before.
+    pub fn told(&self, bank: usize) -> Option<(u32, bool)> {
+        let [valid, line, phase] = TAP_OUTPUTS.map(|(name, _)| self.outputs[name].get(bank));
+        (valid == 1).then_some((line as u32, phase == 1))
     }
 
     /// Locks refused and locks expired, with a network interface.

@@ -155,3 +155,27 @@ fn a_silent_peer_holds_nobody_up() {
     assert_eq!(bench.completed[2][4], code::DONE);
     assert_eq!(bench.peers[2].taken, [(5, vec![9; 16])]);
 }
+
+/// A window of sixteen packets, which a silent peer never answers: each time-out halves it, down to
+/// one packet, and as many are sent again.
+#[test]
+fn a_time_out_halves_the_window() {
+    let mut bench = Bench::new("requester_halves");
+    bench.uut.timeout.next = 200.into();
+    bench.uut.retries.next = 5.into();
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 20, silent: Some(1) };
+    bench.post(1, put_from(0, 20 << MTU, 0), wire);
+    let (mut again, mut before) = (vec![], 0);
+    while bench.completed[1].is_empty() {
+        let time_outs = bench.timed_out;
+        bench.cycle(None, wire);
+        if bench.timed_out > time_outs {
+            again.push(bench.resent - before);
+            before = bench.resent;
+        }
+        assert!(bench.cycle < 100_000);
+    }
+    assert_eq!(bench.completed[1], [code::RETRIES]);
+    // Nothing was sent again before the first time-out; the last one ends the command.
+    assert_eq!(again[..6], [0, 8, 4, 2, 1, 1]);
+}
