@@ -1,8 +1,8 @@
 //! Comments that stand alone on their lines end at column 100, but for rows of tables.
 //!
-//! Comments of fields in the units stand alone: a reader of one field, be it a register, a child or
-//! a part of a value, knows what it is. What is refused is as for ports, of which
-//! `rtl/tests/golden/port_comments.rs` reads the comments in the Verilog
+//! Comments of fields and variants in the units stand alone: a reader of one field, be it a
+//! register, a child, a state or a part of a value, knows what it is. What is refused is as for
+//! ports, of which `rtl/tests/golden/port_comments.rs` reads the comments in the Verilog
 //! (`rtl/tests/common/stands_alone.rs`): a comment that begins with a pronoun or with a word that
 //! asks, and one that only repeats the name.
 
@@ -29,7 +29,7 @@ const FOLDERS: [&str; 11] = [
     "verilator-sys",
 ];
 
-/// Folders with units, whose fields have comments that stand alone.
+/// Folders with units, whose fields and variants have comments that stand alone.
 const UNITS: [&str; 2] = ["rtl/src", "hdl/src/prim"];
 
 fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -64,7 +64,7 @@ fn too_long(text: &str, extension: &str) -> Vec<String> {
         .collect()
 }
 
-/// A field with its comment, and the line in which that begins, from 1 on.
+/// A field or variant with its comment, and the line in which that begins, from 1 on.
 #[derive(Debug, PartialEq)]
 struct Field {
     line: usize,
@@ -81,7 +81,23 @@ fn field_of(line: &str) -> Option<&str> {
     (is_visibility && is_name && !name.is_empty() && !ty.starts_with(':')).then_some(name)
 }
 
-/// The fields with comments in the text of a source file.
+/// The name of the variant that this line declares, in the letters of a field.
+fn variant_of(line: &str) -> Option<String> {
+    let end = line.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    let is_variant = name.starts_with(|c: char| c.is_ascii_uppercase())
+        && [",", " {", "(", " ="].iter().any(|next| rest.starts_with(next));
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !words.is_empty() {
+            words.push('_');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    is_variant.then_some(words)
+}
+
+/// The fields and variants with comments in the text of a source file.
 fn fields(text: &str) -> Vec<Field> {
     let (mut found, mut above, mut in_attribute) = (Vec::new(), Vec::new(), false);
     for (index, line) in text.lines().map(str::trim).enumerate() {
@@ -90,9 +106,10 @@ fn fields(text: &str) -> Vec<Field> {
         } else if in_attribute || line.starts_with("#[") {
             in_attribute = !line.ends_with(']');
         } else {
-            if let (Some(name), Some((first, _))) = (field_of(line), above.first()) {
+            let name = field_of(line).map(String::from).or_else(|| variant_of(line));
+            if let (Some(name), Some((first, _))) = (name, above.first()) {
                 let comment: Vec<&str> = above.iter().map(|(_, said)| *said).collect();
-                found.push(Field { line: *first, name: name.to_string(), comment: comment.join(" ") });
+                found.push(Field { line: *first, name, comment: comment.join(" ") });
             }
             above.clear();
         }
@@ -196,6 +213,10 @@ enum Error {
         /// Its value.
         value: usize,
     },
+    /// No memory.
+    NoMemory,
+    /// They differ.
+    Unlike(usize, usize),
 }
     /// How many there are.
     (core control) cores: usize = 1,
@@ -208,15 +229,33 @@ std::vec::Vec;
 ";
     let list = fields(text);
     let names: Vec<&str> = list.iter().map(|field| field.name.as_str()).collect();
-    assert_eq!(names, ["on", "place", "queue", "valid_x", "lanes_x", "command_queue", "value", "cores"]);
+    assert_eq!(
+        names,
+        [
+            "on",
+            "place",
+            "queue",
+            "valid_x",
+            "lanes_x",
+            "command_queue",
+            "range",
+            "value",
+            "no_memory",
+            "unlike",
+            "cores"
+        ]
+    );
     let faults: Vec<String> = list.iter().filter_map(fault).collect();
     let expected = [
         "3: on: `It is switched on.` begins with `it`",
         "5: place: `Which byte the host reads.` begins with `which`",
         "15: valid_x: `Stage X: it is valid.` begins with `it`",
         "19: command_queue: `The queue.` only repeats the name",
+        "23: range: `It is out of range.` begins with `it`",
         "25: value: `Its value.` begins with `its`",
-        "29: cores: `How many there are.` begins with `how`",
+        "28: no_memory: `No memory.` only repeats the name",
+        "30: unlike: `They differ.` begins with `they`",
+        "33: cores: `How many there are.` begins with `how`",
     ];
     assert_eq!(faults, expected);
 }

@@ -12,9 +12,9 @@ pub enum Subsystem {
     Core,
     /// The L2 and the channels to memory.
     L2,
-    /// The packet ports.
+    /// Ports by which packets come and leave.
     PacketPorts,
-    /// The command processor.
+    /// Command processor with its harts.
     CommandProcessor,
     /// The thread spawner.
     Spawner,

@@ -25,21 +25,21 @@ pub enum Part {
     Always,
     /// The adaptive time-out.
     AdaptiveTimeout,
-    /// The packet ports.
+    /// Ports by which packets come and leave.
     PacketPorts,
     /// Packet ports that can drop frames that find no slot.
     DropWhenFull,
-    /// The thread spawner.
+    /// Jobs of the thread spawner.
     ThreadSpawner,
-    /// The command processor.
+    /// Command processor with its harts.
     CommandProcessor,
     /// The network interface.
     Network,
     /// A QoS option, whichever.
     Qos,
-    /// The load counters.
+    /// Counters of the load of cores and queues.
     LoadCounters,
-    /// The network functions.
+    /// Network functions that share the cores.
     NetworkFunctions,
     /// Network functions whose packets branch by their verdicts.
     FunctionBranches,
