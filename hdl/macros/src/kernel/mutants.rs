@@ -81,40 +81,39 @@ impl Marker {
         reads.found
     }
 
-    /// The faults that can stand in place of an expression: what each is, and its expression.
-    fn faults(&self, expression: &Expr) -> Vec<(&'static str, Expr)> {
+    /// The faults that can stand in place of an expression: where each is, what, and its expression.
+    fn faults(&self, expression: &Expr) -> Vec<(Span, &'static str, Expr)> {
         match expression {
             Expr::Binary(node) => self.faults_of_binary(node),
             Expr::Unary(ExprUnary { op: UnOp::Not(_), expr, .. }) if self.is_hardware(expr) => {
-                vec![("without its `!`", (**expr).clone())]
+                vec![(expression.span(), "without its `!`", (**expr).clone())]
             }
             _ => Vec::new(),
         }
     }
 
-    fn faults_of_binary(&self, node: &ExprBinary) -> Vec<(&'static str, Expr)> {
+    fn faults_of_binary(&self, node: &ExprBinary) -> Vec<(Span, &'static str, Expr)> {
         let [left, right] = [&node.left, &node.right].map(|side| self.is_hardware(side));
-        let with = |op: BinOp| Expr::Binary(ExprBinary { op, ..node.clone() });
+        let with =
+            |what, op: BinOp| vec![(node.span(), what, Expr::Binary(ExprBinary { op, ..node.clone() }))];
         let (is_chain, span) =
             (matches!(&*node.left, Expr::Binary(inner) if same(&inner.op, &node.op)), node.op.span());
+        // A chain begins where its first term does: each other term has the place of its own.
+        let without_right = |what| (node.right.span(), what, (*node.left).clone());
         match &node.op {
-            BinOp::BitAnd(_) | BinOp::BitOr(_) if left && right => {
-                let mut faults = vec![("without the term on the right", (*node.left).clone())];
+            BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::And(_) | BinOp::Or(_) if left && right => {
+                let mut faults = vec![without_right("without the term on the right")];
                 // In a chain each term is left out once.
                 if !is_chain {
-                    faults.push(("without the term on the left", (*node.right).clone()));
+                    faults.push((node.span(), "without the term on the left", (*node.right).clone()));
                 }
                 faults
             }
-            BinOp::Add(_) | BinOp::Sub(_) if left => vec![("without what is added", (*node.left).clone())],
-            BinOp::Gt(_) if left => {
-                vec![("`>=` for `>`", with(BinOp::Ge(syn::token::Ge { spans: [span; 2] })))]
-            }
-            BinOp::Ge(_) if left => vec![("`>` for `>=`", with(BinOp::Gt(syn::token::Gt { spans: [span] })))],
-            BinOp::Lt(_) if left => {
-                vec![("`<=` for `<`", with(BinOp::Le(syn::token::Le { spans: [span; 2] })))]
-            }
-            BinOp::Le(_) if left => vec![("`<` for `<=`", with(BinOp::Lt(syn::token::Lt { spans: [span] })))],
+            BinOp::Add(_) | BinOp::Sub(_) if left => vec![without_right("without what is added")],
+            BinOp::Gt(_) if left => with("`>=` for `>`", BinOp::Ge(syn::token::Ge { spans: [span; 2] })),
+            BinOp::Ge(_) if left => with("`>` for `>=`", BinOp::Gt(syn::token::Gt { spans: [span] })),
+            BinOp::Lt(_) if left => with("`<=` for `<`", BinOp::Le(syn::token::Le { spans: [span; 2] })),
+            BinOp::Le(_) if left => with("`<` for `<=`", BinOp::Lt(syn::token::Lt { spans: [span] })),
             _ => Vec::new(),
         }
     }
@@ -132,9 +131,9 @@ fn same(one: &BinOp, other: &BinOp) -> bool {
 
 impl VisitMut for Marker {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
-        let (at, faults) = (expression.span(), self.faults(expression));
+        let faults = self.faults(expression);
         visit_mut::visit_expr_mut(self, expression);
-        for (what, fault) in faults {
+        for (at, what, fault) in faults {
             *expression = self.choice(at, what, &fault, expression);
         }
     }
@@ -256,7 +255,7 @@ mod tests {
         let (_, found) = marked(&parse_quote! {
             fn update(&mut self) {
                 let a = self.x.val() & !self.y.val() & self.z.val();
-                if a {
+                if a || self.y.val() {
                     self.count.d.next = self.count.q.val() + 1;
                 } else if self.count.q.val() > 3 {
                     self.out.next = true;
@@ -270,6 +269,8 @@ mod tests {
                 "without the term on the right",
                 "without the term on the left",
                 "without the term on the right",
+                "without the term on the right",
+                "without the term on the left",
                 "always taken",
                 "after the next condition",
                 "without what is added",
