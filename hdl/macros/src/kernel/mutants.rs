@@ -81,7 +81,8 @@ impl Marker {
         reads.found
     }
 
-    /// The faults that can stand in place of an expression: where each is, what, and its expression.
+    /// The faults that can stand in place of an expression: the place of each, what it is, and its
+    /// expression.
     fn faults(&self, expression: &Expr) -> Vec<(Span, &'static str, Expr)> {
         match expression {
             Expr::Binary(node) => self.faults_of_binary(node),
