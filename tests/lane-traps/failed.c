@@ -1,12 +1,10 @@
 /* Every second thread loads from where there is no memory, and traps before it knows: its next
  * instruction, in the page, ends it. The value is 100 and the threads that came to another end. */
+#include "skip.h"
 #include "traps.h"
 
 #define THREADS 64u
 #define NO_MEMORY 0x40000000u
-/* A page that goes on behind the instruction. */
-__asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\nskip_page: jalr zero, 4(tp)\n.balign 4096\n.popsection");
-extern const char skip_page[];
 
 static void thread(uint32_t number)
 {

@@ -1,13 +1,11 @@
 /* FAULT_ENTRY changes while threads fault, beside others whose loads come late: each thread comes
  * to its end, or has a fault record. The value is 100 and the jobs in which some have both or
  * neither. */
+#include "skip.h"
 #include "traps.h"
 
 #define JOBS 24u
 #define THREADS 128u
-/* A page that goes on behind the instruction. */
-__asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\nskip_page: jalr zero, 4(tp)\n.balign 4096\n.popsection");
-extern const char skip_page[];
 
 static void thread(uint32_t number)
 {
