@@ -25,6 +25,10 @@ pub struct BuildArgs {
     /// ELF file to write
     #[arg(short, long, value_name = "FILE.elf")]
     output: PathBuf,
+    /// Use only 16 registers (RV32E), so that its functions can be threads with KERNEL_CLASS 1: up
+    /// to 32 warps a core instead of 16
+    #[arg(long)]
+    rv32e: bool,
     #[command(flatten)]
     compile: CompileArgs,
 }
@@ -36,6 +40,7 @@ impl BuildArgs {
             defines: self.compile.defines.clone(),
             optimization: self.compile.optimization.clone(),
             atomics: self.compile.atomics,
+            rv32e: self.rv32e,
         }
     }
 }

@@ -73,13 +73,38 @@ fn lanes_that_ask_do_not_hold_the_program_up() {
     }
 }
 
+/// Two cores, whose warps in slots of one number share a bit.
+fn many_warps() -> String {
+    TRAPS.replace("--cores 1", "--cores 2").replace("--warps 4", "--warps 32")
+}
+
 #[test]
-fn threads_with_16_registers_are_refused_and_write_nothing() {
+fn threads_with_16_registers_ask_alike() {
+    for (program, expected) in [("stores", 0), ("encodings", 6), ("regions", 0), ("closing", 0)] {
+        assert_eq!(value_with(&[program], "--rv32e"), expected, "{program}");
+    }
+    assert!((100..150).contains(&value_with(&["depth"], "--rv32e")));
+    let example = ["../../kernels-asm/firmware/examples/lane-traps"];
+    for options in ["", "--rv32e"] {
+        let (value, text) = value_on(&many_warps(), &example, options);
+        assert!(value == 0 && text.contains("24 threads, 0 wrong"), "{options}: {text}");
+    }
+}
+
+#[test]
+fn instructions_with_registers_that_threads_lack_go_to_the_program() {
+    assert_eq!(value_with(&["upper"], "--rv32e"), 18);
+}
+
+#[test]
+fn threads_of_another_register_class_are_refused_and_write_nothing() {
     let array = TRAPS.replace("--warps 4", "--warps 32");
     let (_, text) = value_on(&array, &["narrow"], "");
     assert!(text.contains("0 words behind the area changed"), "{text}");
-    let (value, text) = value_on(&array, &["narrow"], "-D EARLY");
-    assert!(value == 5 && text.contains("KERNEL_CLASS 1: threads with 16 registers"), "{text}");
+    let (value, text) = value_on(&array, &["narrow"], "-D CLASS=1");
+    assert!(value == 5 && text.contains("KERNEL_CLASS 1; built for threads with 32 registers"), "{text}");
+    let (value, text) = value_on(&array, &["narrow"], "-D CLASS=0 --rv32e");
+    assert!(value == 5 && text.contains("KERNEL_CLASS 0; built for threads with 16 registers"), "{text}");
 }
 
 #[test]

@@ -140,10 +140,20 @@ struct spawn_descriptor {
 };
 #define SPAWN_RV32E (1u << 25)
 #define SPAWN_ACQUIRE (1u << 26)
+/* Registers of a thread, 32 or 16: `hermes firmware build --rv32e` sets 16, and uses no others.
+ * spawn_class sets KERNEL_CLASS, while no slot is busy, and gives what belongs into a shape. */
+#ifndef SPAWN_REGISTERS
+#define SPAWN_REGISTERS 32
+#endif
 /* Completion words. */
 #define SPAWN_FAULTED(word) ((word) >> 30 == 2)
 #define SPAWN_REJECTED(word) ((word) >> 30 == 3)
 
+static inline uint32_t spawn_class(void)
+{
+    REGISTER(KERNEL_CLASS) = SPAWN_REGISTERS == 16;
+    return SPAWN_REGISTERS == 16 ? SPAWN_RV32E : 0;
+}
 /* Where the descriptors are: 8 or 16 of 64 bytes, aligned to that. 0: refused, since a job is under
  * way or `page` is not aligned. */
 static inline int spawn_page(struct spawn_descriptor *page)

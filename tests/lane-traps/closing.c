@@ -25,12 +25,12 @@ int main(void)
     set_up(0);
     do {
         page[0].argument0 = (uint32_t)data;
-        page[0].shape = THREADS | SPAWN_ACQUIRE;
+        page[0].shape = THREADS | SPAWN_ACQUIRE | spawn_class();
         page[0].completion = (uint32_t)&completion;
         page[0].token = ++jobs;
         spawn(&page[0], thread);
         while (spawn_busy() & 1) {
-            if (proxy_rung)
+            if (proxy_asks)
                 while (proxy_serve())
                     ;
             seed ^= seed << 13, seed ^= seed >> 17, seed ^= seed << 5;

@@ -4,9 +4,9 @@
 
 __attribute__((noinline)) static uint32_t inner(uint32_t number, uint32_t asks)
 {
-    register uint32_t a7 __asm__("a7") = 100;
+    register uint32_t service __asm__(PROXY_NUMBER_NAME) = 100;
     uint32_t skips = number | !asks, value = number;
-    __asm__ volatile("bnez %0, 1f\necall\n1:" : : "r"(skips), "r"(a7) : "memory");
+    __asm__ volatile("bnez %0, 1f\necall\n1:" : : "r"(skips), "r"(service) : "memory");
     for (uint32_t i = 0; i < 2000; i++)
         __asm__ volatile("addi %0, %0, 3\nxori %0, %0, 5" : "+r"(value));
     return value;

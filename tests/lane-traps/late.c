@@ -13,11 +13,7 @@ static struct proxy_answer slow(const struct proxy_request *request)
             ;
     return PROXY_ANSWER(PROXY_SKIP, 0, 0);
 }
-static void thread(uint32_t number)
-{
-    register uint32_t a7 __asm__("a7") = 100, a0 __asm__("a0") = number;
-    __asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
-}
+static void thread(uint32_t number) { proxy_ecall(100, number); }
 int main(void)
 {
     proxy_service = slow;

@@ -1,5 +1,5 @@
-/* Threads with 16 registers, whose slots may be too high for a place, write nothing behind the area
- * of requests. With EARLY they are refused. */
+/* Threads with 16 registers, in a program for those with 32, whose slots may be too high for a
+ * place, write nothing behind the area of requests. With CLASS they are refused. */
 #define PROXY_CORES 1
 #define PROXY_LANES 2
 #include "traps.h"
@@ -15,8 +15,9 @@ __asm__(".text\n.globl thread\nthread:\nli t0, 200\n1: addi t0, t0, -1\nbnez t0,
 
 int main(void)
 {
-#ifdef EARLY
-    REGISTER(KERNEL_CLASS) = 1;
+#ifdef CLASS
+    REGISTER(KERNEL_CLASS) = CLASS;
+    proxy_start();
 #endif
     set_up(1);
     volatile uint32_t *end = (volatile uint32_t *)(&proxy_area + 1);

@@ -16,7 +16,7 @@ int main(void)
 {
     /* The ticket and the answer of that place would be behind all data of this program. */
     uint32_t ticket = (uint32_t)proxy_area.words + 4 * 20 * PROXY_ROWS * PROXY_LANES;
-    volatile uint32_t *answer = (volatile uint32_t *)ticket + 32 * PROXY_LANES;
+    volatile uint32_t *answer = (volatile uint32_t *)ticket + PROXY_ANSWER_ROW * PROXY_LANES;
     if (ticket < (uint32_t)__bss_end)
         return 101;
     answer[0] = answer[PROXY_LANES] = answer[2 * PROXY_LANES] = 0;

@@ -11,8 +11,8 @@ static void thread(uint32_t number, volatile uint32_t *words)
         for (uint32_t i = 0; i < 64; i++)
             (void)words[64 * 16 * region + i];
     __asm__ volatile("amoadd.w zero, %0, (%1)" : : "r"(5), "r"(total) : "memory");
-    __asm__ volatile("sw sp, 0(%0)\nsrli t4, sp, 24\nslli t5, sp, 8\nsw t5, 0(%0)\nsb t4, 4(%0)\nlw sp, 1(%0)"
-                     : : "r"(total + 4) : "t4", "t5", "memory");
+    __asm__ volatile("sw sp, 0(%0)\nsrli t1, sp, 24\nslli t2, sp, 8\nsw t2, 0(%0)\nsb t1, 4(%0)\nlw sp, 1(%0)"
+                     : : "r"(total + 4) : "t1", "t2", "memory");
 }
 int main(void)
 {

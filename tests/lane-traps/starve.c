@@ -19,14 +19,13 @@ static void asks(uint32_t number)
         for (uint32_t k = 0; k < 20; k++)
             __asm__ volatile("amoor.w zero, %0, (%1)" : : "r"(1u << 3), "r"(proxy_area.asked) : "memory");
 #else
-        register uint32_t a7 __asm__("a7") = 100, a0 __asm__("a0") = number;
-        __asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
+        proxy_ecall(100, number);
 #endif
     }
 }
 static void start(int number, const void *entry, uint32_t threads, volatile uint32_t *word)
 {
-    page[number].shape = threads | SPAWN_ACQUIRE;
+    page[number].shape = threads | SPAWN_ACQUIRE | spawn_class();
     page[number].completion = (uint32_t)word;
     page[number].token = 5;
     spawn(&page[number], entry);

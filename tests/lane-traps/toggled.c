@@ -26,7 +26,7 @@ int main(void)
     uint32_t ends = 0;
     for (uint32_t turn = 0; turn < JOBS; turn++) {
         uint32_t faults = REGISTER(FAULTS);
-        page[0].shape = THREADS | SPAWN_ACQUIRE;
+        page[0].shape = THREADS | SPAWN_ACQUIRE | spawn_class();
         page[0].completion = (uint32_t)&completion;
         page[0].token = turn + 1;
         spawn(&page[0], thread);

@@ -23,6 +23,7 @@ static inline void set_up(int open)
     }
     REGISTER(READ_WINDOW_1_SIZE) = REGISTER(WRITE_WINDOW_1_SIZE) = 0;
     uli_arm(ULI_WRITTEN, 0, job_done, uli_word(&completion));
+    spawn_class();
     proxy_start();
 }
 
@@ -31,7 +32,7 @@ static inline int job(const void *entry, uint32_t threads, uint32_t argument)
 {
     static uint32_t token;
     page[0].argument0 = argument;
-    page[0].shape = threads | SPAWN_ACQUIRE;
+    page[0].shape = threads | SPAWN_ACQUIRE | spawn_class();
     page[0].completion = (uint32_t)&completion;
     page[0].token = ++token;
     spawn(&page[0], entry);
@@ -42,8 +43,8 @@ static inline int job(const void *entry, uint32_t threads, uint32_t argument)
     return word != token;
 }
 
-/* Does nothing, for `ecall` with a7 = 100. */
+/* Does nothing, for service 100. */
 static inline struct proxy_answer nothing(const struct proxy_request *request)
 {
-    return PROXY_ANSWER(proxy_register(request, 17) == 100 ? PROXY_SKIP : PROXY_KILL, 0, 0);
+    return PROXY_ANSWER(proxy_number(request) == 100 ? PROXY_SKIP : PROXY_KILL, 0, 0);
 }

@@ -28,20 +28,12 @@ static struct proxy_answer illegal(const struct proxy_request *request)
     return PROXY_ANSWER(PROXY_SKIP, proxy_rd(request), a + b < a ? 0xffffffffu : a + b);
 }
 
-static inline uint32_t service(uint32_t number, uint32_t argument)
-{
-    register uint32_t a7 __asm__("a7") = number;
-    register uint32_t a0 __asm__("a0") = argument;
-    __asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
-    return a0;
-}
-
 /* A thread. */
 static void thread(uint32_t number, const uint32_t *words, uint32_t own)
 {
     if (number == 0)
-        service(PROXY_PUTCHAR, '.');
-    uint32_t *block = (uint32_t *)service(PROXY_MALLOC, 64);
+        proxy_ecall(PROXY_PUTCHAR, '.');
+    uint32_t *block = (uint32_t *)proxy_ecall(PROXY_MALLOC, 64);
     block[0] = words[number];
     uint32_t misaligned;
     __asm__ volatile("lw %0, 1(%1)" : "=r"(misaligned) : "r"(words + number));
@@ -55,13 +47,13 @@ static void timed(uint32_t number, volatile uint32_t *cycles)
 {
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t began = csr_read(cycle);
-        service(100, number);
+        proxy_ecall(100, number);
         *cycles = csr_read(cycle) - began;
     }
 }
 static struct proxy_answer nothing(const struct proxy_request *request)
 {
-    uint32_t known = proxy_register(request, 17) == 100;
+    uint32_t known = proxy_number(request) == 100;
     return PROXY_ANSWER(known ? PROXY_SKIP : PROXY_KILL, 0, 0);
 }
 
@@ -71,7 +63,7 @@ static int job(const void *entry, uint32_t threads, volatile void *argument)
     static uint32_t token;
     page[0].argument0 = (uint32_t)argument;
     page[0].argument1 = 4;
-    page[0].shape = threads | SPAWN_ACQUIRE;
+    page[0].shape = threads | SPAWN_ACQUIRE | spawn_class();
     page[0].completion = (uint32_t)&completion;
     page[0].token = ++token;
     spawn(&page[0], entry);
@@ -99,6 +91,7 @@ int main(void)
     proxy_heap_is(heap, sizeof heap);
     proxy_illegal = illegal;
     proxy_service = nothing;
+    spawn_class();
     proxy_start();
     uli_arm(ULI_WRITTEN, 0, job_done, uli_word(&completion));
     int wrong = job(thread, THREADS, table);

@@ -60,13 +60,17 @@ pub struct FirmwareOptions {
     pub optimization: String,
     /// Whether it may have atomic instructions (A), which the harts of arrays with them execute.
     pub atomics: bool,
+    /// Whether it uses registers `x0` to `x15` alone, so that threads of its functions can be of
+    /// the register class with 16. Arguments behind the sixth word go to `x16` and `x17` all the
+    /// same, and functions of the compiler's library use all registers.
+    pub rv32e: bool,
 }
 
 impl Default for FirmwareOptions {
     /// Optimized at level 2, without atomic instructions of the compiler's own.
     fn default() -> Self {
         let (include, defines) = (Vec::new(), Vec::new());
-        Self { include, defines, optimization: "2".to_string(), atomics: false }
+        Self { include, defines, optimization: "2".to_string(), atomics: false, rv32e: false }
     }
 }
 
@@ -168,6 +172,9 @@ fn compile(folder: &Path, source: &Path, object: &Path, options: &FirmwareOption
     let mut command = compiler(options);
     command.arg(format!("-O{}", options.optimization));
     command.args(options.defines.iter().map(|define| format!("-D{define}")));
+    if options.rv32e {
+        command.arg("-DSPAWN_REGISTERS=16").args((16..32).map(|register| format!("-ffixed-x{register}")));
+    }
     for include in &options.include {
         command.arg("-I").arg(include);
     }
