@@ -238,12 +238,22 @@ fn two_configurations_stand_in_one_design() {
 /// The names that a module's `always @*` blocks assign, block by block.
 fn assigned(module: &str) -> Vec<BTreeSet<&str>> {
     let blocks =
-        module.split("    always @* begin\n").skip(1).filter_map(|rest| rest.split("\n    end\n").next());
+        module.split("    always @* begin").skip(1).filter_map(|rest| rest.split("\n    end\n").next());
     let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-    let targets = move |line| str::split_once(line, " = ").map_or("", |(target, _): (&str, &str)| target);
+    // The condition, label or head of a loop may stand on the same line.
+    fn target(line: &str) -> &str {
+        let is_loop = line.trim_start().starts_with("for (");
+        let line = line.split_once(") ").filter(|_| is_loop).map_or(line, |(_, body)| body);
+        let (before, _) = line.split_once(" = ").unwrap_or_default();
+        let before = before.rsplit_once(") ").map_or(before, |(_, target)| target);
+        before
+            .split_once(": ")
+            .filter(|(label, _)| !label.ends_with('+'))
+            .map_or(before, |(_, target)| target)
+    }
     blocks
         .map(|block| {
-            let parts = block.lines().flat_map(move |line| targets(line).split(','));
+            let parts = block.lines().flat_map(|line| target(line).split(','));
             let name =
                 |part| str::trim_start_matches(part, [' ', '{']).split(word).next().unwrap_or_default();
             parts.map(name).filter(|name| !name.is_empty()).collect()

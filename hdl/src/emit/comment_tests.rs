@@ -59,7 +59,7 @@ fn comments_stand_in_front_of_what_they_are_about() {
     for part in [
         "\n    // Of the `let`,\n    // see `Commented`.\n    assign next = a + 4'd1;\n",
         "\n    // Of the output\n    assign y = next ^ held;\n",
-        "        if (|a) begin\n            // Of the loop\n            // Of the inner branch\n            if (a[0]) begin\n",
+        "        if (|a) begin\n            // Of the loop\n            // Of the inner branch\n            if (a[0]) z = next;\n",
         "                // Of the register\n                held <= next;\n",
         "            // Of the option\n            held <= 4'd3;\n",
     ] {

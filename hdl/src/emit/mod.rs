@@ -19,7 +19,9 @@ mod expression;
 mod fields;
 mod flow;
 mod kernel;
+mod lines;
 mod locals;
+mod loops;
 mod module;
 #[cfg(feature = "mutants")]
 mod mutants;

@@ -7,12 +7,13 @@ use num_bigint::BigUint;
 
 use super::bidirectional;
 use super::flow::{Flow, Slot, Slots};
+use super::lines::wrap;
 use super::node::{ones, Ex, Node, VarId};
 use super::plan::{Driver, Plan};
 use super::port_list::{field_doc, group_doc, header, port_name, Direction, ListedPort, Port};
 use super::promise::{self, Promise};
 use super::scope::Scope;
-use super::text::{constant, range, select, wrap, Writer};
+use super::text::{constant, range, select, Writer};
 use super::unit::{Role, Stmt, Unit};
 use super::wakes::{read_by, Wakes};
 use super::EmitError;
@@ -193,12 +194,10 @@ impl Builder<'_> {
                     previous_block = false;
                 }
                 Driver::Block(members, statements) => {
-                    let lines = self.writer.block(members, statements);
-                    text.push_str("\n    always @* begin\n");
-                    lines.iter().for_each(|l| {
+                    text.push('\n');
+                    self.writer.block(members, statements).iter().for_each(|l| {
                         let _ = writeln!(text, "{}", wrap(l));
                     });
-                    text.push_str("    end\n");
                     previous_block = true;
                 }
             }
@@ -261,30 +260,31 @@ impl Builder<'_> {
         let mut text = String::new();
         for (clock, reset, members) in domains {
             let (clock, reset) = (self.writer.expression(&clock), self.writer.expression(&reset));
-            let _ = writeln!(text, "\n    always @(posedge {clock}) begin\n        if ({reset}) begin");
+            let mut all = vec![format!("        if ({reset}) begin")];
             for &index in &members {
                 let register = &self.unit.registers[index];
                 let name = &self.writer.name[register.present];
                 let value = constant(&register.reset_value, self.unit.vars[register.present].width);
-                let _ = writeln!(text, "            {name} <= {value};");
+                all.push(format!("            {name} <= {value};"));
             }
-            text.push_str("        end else begin\n");
+            all.push("        end else begin".to_string());
             let mine = |var: VarId| match self.unit.vars[var].role {
                 Role::Next(index) => members.contains(&index),
                 _ => false,
             };
             let statements = super::plan::keep_assigns(&self.plan.clocked, &|a| mine(a.var));
-            let mut lines = self.writer.clocked(&statements);
+            all.extend(self.writer.clocked(&statements));
             for &index in members.iter().filter(|i| self.plan.next_nets.contains(i)) {
                 let register = &self.unit.registers[index];
                 let bits = self.unit.vars[register.next].width;
                 let next = self.writer.expression(&Node::reference(register.next, 0, bits));
-                lines.push(format!("            {} <= {next};", self.writer.name[register.present]));
+                all.push(format!("            {} <= {next};", self.writer.name[register.present]));
             }
-            for line in lines {
+            all.push("        end".to_string());
+            text.push('\n');
+            for line in self.writer.always(&format!("@(posedge {clock})"), &clock, &all) {
                 let _ = writeln!(text, "{}", wrap(&line));
             }
-            text.push_str("        end\n    end\n");
         }
         text
     }

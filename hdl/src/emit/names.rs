@@ -79,6 +79,11 @@ impl Names {
         last
     }
 
+    /// Those of the identifiers like `names` that are not in use.
+    pub fn unused(&self, names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| identifier(name)).filter(|name| !self.taken.contains(name)).collect()
+    }
+
     /// The first identifier that two things should have had.
     pub fn clash(&self) -> Option<&str> {
         self.clash.as_deref()

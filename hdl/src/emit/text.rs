@@ -7,14 +7,13 @@ use num_bigint::BigUint;
 use super::comment;
 use super::fields::{pieces, Field, Piece};
 use super::flow::{Slot, Slots};
+use super::lines::{changed, on_one_line};
+use super::loops;
 use super::names::Names;
 use super::node::{ones, BinOp, CmpOp, Ex, Node, ReduceOp, VarId};
 use super::plan::Plan;
 use super::temporaries::Temporary;
 use super::unit::{Assign, Role, Stmt, Unit};
-
-/// Longest line before it is wrapped.
-const LINE: usize = 110;
 
 /// Writes the expressions of one module and notes which bits they read.
 pub struct Writer<'a> {
@@ -79,34 +78,6 @@ fn logical(op: BinOp, width: usize) -> BinOp {
         BinOp::Or if width == 1 => BinOp::LogicalOr,
         other => other,
     }
-}
-
-/// Breaks a line that is too long at spaces.
-pub fn wrap(line: &str) -> String {
-    if line.len() <= LINE {
-        return line.to_string();
-    }
-    let indent = line.len() - line.trim_start().len();
-    let mut out = String::new();
-    let mut current = String::new();
-    for word in line.trim_start().split(' ') {
-        if !current.is_empty() && indent + current.len() + 1 + word.len() > LINE {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            let extra = if out.is_empty() { 0 } else { 4 };
-            out.push_str(&" ".repeat(indent + extra));
-            out.push_str(&current);
-            current = word.to_string();
-        } else {
-            if !current.is_empty() {
-                current.push(' ');
-            }
-            current.push_str(word);
-        }
-    }
-    let extra = if out.is_empty() { 0 } else { 4 };
-    format!("{out}{}{}{current}", if out.is_empty() { "" } else { "\n" }, " ".repeat(indent + extra))
 }
 
 impl<'a> Writer<'a> {
@@ -346,7 +317,7 @@ impl<'a> Writer<'a> {
         self.hint = self.name[var].clone();
     }
 
-    /// The statements of an `always @*` block.
+    /// An `always @*` block.
     pub fn block(&mut self, members: &BTreeSet<Slot>, statements: &[Stmt]) -> Vec<String> {
         self.members.clone_from(members);
         self.of_block.clear();
@@ -358,7 +329,24 @@ impl<'a> Writer<'a> {
         self.members.clear();
         let mut all: Vec<String> = self.defaults.drain(..).map(|l| format!("        {l}")).collect();
         all.extend(lines);
-        all
+        let name = members.first().map(|slot| self.name[self.slots.var(*slot)].clone());
+        self.always("@*", &name.unwrap_or_default(), &all)
+    }
+
+    /// An `always` block. If it has loops, it is named after the variable `of`, since their indices
+    /// are its own: as variables of the module they would wake other blocks.
+    pub fn always(&mut self, event: &str, of: &str, lines: &[String]) -> Vec<String> {
+        let indices = self.names.unused(&["i", "j", "k"]);
+        let (lines, used) = loops::roll(lines, &indices);
+        let mut block = vec![format!("    always {event} begin")];
+        if used > 0 {
+            let name = self.names.take_one(&[&format!("{of}_block"), &format!("{of}_loops")]);
+            block[0] = format!("{} : {name}", block[0]);
+            block.push(format!("        integer {};", indices[..used].join(", ")));
+        }
+        block.extend(lines);
+        block.push("    end".to_string());
+        block
     }
 
     /// The comments in front of the statement at `position`. What a module says once is not said
@@ -421,9 +409,12 @@ impl<'a> Writer<'a> {
                 return lines.join(" ");
             }
         }
-        let value = self.expression(&a.value);
+        // In a clocked block a bit that stays is what it was before the clock.
+        let (lsb, value) = if clocked { (a.lsb, &a.value) } else { changed(a) };
+        let width = value.width;
+        let value = self.expression(value);
         let mut lines = std::mem::take(&mut self.before);
-        lines.push(format!("{} {operator} {value};", self.bits(target, a.lsb, a.width)));
+        lines.push(format!("{} {operator} {value};", self.bits(target, lsb, width)));
         lines.join(" ")
     }
 
@@ -469,8 +460,17 @@ impl<'a> Writer<'a> {
         };
         let text = self.expression(condition);
         self.flush(depth, out);
-        out.push(format!("{indent}{prefix}if ({text}) begin"));
-        self.statements(then, depth + 1, clocked, out);
+        let head = format!("{indent}{prefix}if ({text})");
+        let mut inside = Vec::new();
+        self.statements(then, depth + 1, clocked, &mut inside);
+        if prefix.is_empty() && otherwise.is_empty() {
+            if let Some(line) = on_one_line(&head, then, &inside) {
+                out.push(line);
+                return;
+            }
+        }
+        out.push(format!("{head} begin"));
+        out.append(&mut inside);
         match otherwise {
             [] => out.push(format!("{indent}end")),
             [Stmt::If { condition, then, otherwise, .. }] => {
@@ -512,8 +512,15 @@ impl<'a> Writer<'a> {
                 out.push(format!("{inner}{label}: ;"));
                 return;
             }
-            out.push(format!("{inner}{label}: begin"));
-            writer.statements(block, depth + 2, clocked, out);
+            let head = format!("{inner}{label}:");
+            let mut inside = Vec::new();
+            writer.statements(block, depth + 2, clocked, &mut inside);
+            if let Some(line) = on_one_line(&head, block, &inside) {
+                out.push(line);
+                return;
+            }
+            out.push(format!("{head} begin"));
+            out.append(&mut inside);
             out.push(format!("{inner}end"));
         };
         for (label, block) in arms {
