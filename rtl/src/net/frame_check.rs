@@ -146,11 +146,11 @@ impl Logic for FrameCheck {
         let at_end = (chunk_number == last_chunk) && chunk_number.any();
         let passes = feeds && self.quarter.q.val().all();
 
-        // The sum of a right header is all ones.
-        let once = bit_cast::<17, 16>(self.sum.q.val().get_bits::<16>(0))
-            + bit_cast::<17, 4>(self.sum.q.val().get_bits::<4>(16));
-        let twice = once.get_bits::<16>(0) + bit_cast::<16, 1>(once.get_bits::<1>(16));
-        let ip_is_bad = self.bad_ip.q.val() || !twice.all();
+        // The sum of a right header with its carries is all ones. The carries of ten words are at
+        // most 9: if this addition has one, too, what is left is 8 at most.
+        let folded =
+            self.sum.q.val().get_bits::<16>(0) + bit_cast::<16, 4>(self.sum.q.val().get_bits::<4>(16));
+        let ip_is_bad = self.bad_ip.q.val() || !folded.all();
 
         // The end: all bytes are through, or it is known that they never are.
         let ip_fails = is_first && (self.quarter.q.val() == bits::<2>(1)) && ip_is_bad;
