@@ -103,8 +103,10 @@ __asm__(".pushsection .text.proxy, \"ax\"\n.balign 4096\n.globl proxy_page\nprox
 extern const char proxy_page[];
 
 /* What a service runs through lies together, or it would evict itself from the instruction cache of
- * the hart; its variables are in local memory, since each acquire invalidates the data cache. */
+ * the hart, and what moves windows lies apart; variables are in local memory, since each acquire
+ * invalidates the data cache. */
 #define PROXY_HOT __attribute__((hot, noinline))
+#define PROXY_APART __attribute__((noinline))
 
 /* ---- A request. Every word of it is hostile: any lane may write it. */
 struct proxy_request {
@@ -225,8 +227,8 @@ static inline const struct proxy_region *proxy_find(uint32_t address, uint32_t b
 LOCAL static uint32_t proxy_windows, proxy_accesses, proxy_services, proxy_instructions, proxy_kills;
 
 /* A load or store of the lane, byte by byte: it may be misaligned. */
-static __attribute__((noinline)) struct proxy_answer proxy_access(const struct proxy_request *request, uint32_t address, uint32_t bytes,
-                                        int writes)
+PROXY_APART static struct proxy_answer proxy_access(const struct proxy_request *request, uint32_t address,
+                                                    uint32_t bytes, int writes)
 {
     volatile uint8_t *place = (volatile uint8_t *)address;
     uint32_t value = 0;
@@ -280,7 +282,7 @@ static int proxy_move(uint32_t first, uint32_t size, int writes)
 /* A fault outside the windows: window 1 moves to the region, and the lanes try again. Two warps may
  * take it from each other for ever: at the third fault of an access in a row it is made here. An
  * atomic operation, which needs both windows, cannot be, and goes on trying. */
-static __attribute__((noinline)) struct proxy_answer proxy_window(struct proxy_request *request, int kind)
+PROXY_APART static struct proxy_answer proxy_window(struct proxy_request *request, int kind)
 {
     struct proxy_fault *fault = &proxy_faults[request->place][request->lane];
     uint32_t code = request->instruction;
@@ -353,7 +355,7 @@ static struct proxy_answer proxy_unknown(const struct proxy_request *request)
 #define PROXY_STAYS 4u
 /* An atomic operation: those of the extension A (the bits of this number are their funct5), and
  * `amocas.w`, funct5 5. */
-static __attribute__((noinline)) struct proxy_answer proxy_atomic(struct proxy_request *request)
+PROXY_APART static struct proxy_answer proxy_atomic(struct proxy_request *request)
 {
     uint32_t funct5 = request->instruction >> 27, known = 0x1111111fu;
     if (funct5 == 2 && (request->instruction >> 20 & 31))
